@@ -614,6 +614,7 @@ def test_descriptions_among_rules_features_and_conditions() -> None:
         "Section order as in the book",
         "Chains are not supported",
         "For heavy crates use the crane",
+        "Look it up",
         "Coil ropes",
     ]
 
@@ -721,3 +722,70 @@ def test_what_checklists_rules_and_features_make_of_the_items_below_them() -> No
 def test_a_title_that_tells_what_a_document_does_lists_no_rules() -> None:
     assert found("# Scaffold rules\n\nScaffold shared rules for a project.\n") == []
     assert found("# House rules\n\nScaffold shared rules for a project.\n") != []
+
+
+def test_what_has_all_of_a_section_done_obliges_its_parts() -> None:
+    steps = (
+        "## Process\n\nExecute ALL steps.\n\n### Step 1\n\n- Read the log\n- It has lines.\n\n## Then\n\n- Open it\n"
+    )
+    assert found(steps) == ["Execute ALL steps.", "Read the log"]
+    leads = (
+        "## Build\n\nIt must do this in order:\n\n### a) Strip\n\nRemove the head. It is long.\n\n## Use\n\nOpen it.\n"
+    )
+    assert found(leads) == ["It must do this in order:", "Remove the head."]
+    assert found(steps.replace("Execute ALL steps.", "There are three steps.")) == []
+
+
+def test_the_parts_of_a_section_of_rules_oblige() -> None:
+    text = "# Ship\n\n## {}\n\n### {}\n\n- Write the log daily\n- The log has lines.\n\nKeep it short.\n"
+    for section in ("Conventions", "Core principles", "Rules of the house"):
+        assert found(text.format(section, "Log")) == ["Write the log daily", "Keep it short."]
+        assert found(text.format(section, "How it works")) == []
+    assert found(text.format("The log", "Parts")) == []
+    assert found("# House rules of ships\n\n## Log\n\nOpen the log.\n") == []  # the title of what it is about
+
+
+def test_descriptions_below_a_lead_for_rules_are_rules() -> None:
+    text = "## Layers\n\n{}\n\n- The core has no dependencies\n- Layers point inward\n"
+    assert len(found(text.format("Rules:"))) == 2
+    assert found(text.format("Layers:")) == []
+
+
+def test_columns_of_what_is_required_or_right() -> None:
+    table = "| Claim | {} |\n|---|---|\n| X calls Y | File and line |\n"
+    for column in ("Required evidence", "Correct approach", "READ BEFORE proceeding"):
+        assert found(table.format(column)) == ["File and line"]
+    for column in ("Required by", "Evidence"):
+        assert found(table.format(column)) == []
+    fixes = (
+        "## CRITICAL (must fix)\n\n| Thing | Transform |\n|---|---|\n| Front matter | Strip it |\n| Other | a name |\n"
+    )
+    assert found(fixes) == ["Strip it"]
+    assert found(fixes.replace("must fix", "nice to have")) == []
+
+
+def test_a_lead_that_says_what_should_be_carries_that() -> None:
+    assert found("The script should:\n\n- print a count\n- two columns\n") == [
+        "The script should:",
+        "print a count",
+        "two columns",
+    ]
+
+
+def test_what_is_done_in_a_case_obliges_by_its_lead_or_its_row() -> None:
+    lead = "{}\n\n- Log the failure\n- A log has lines\n- Consider a nap\n"
+    for case in ("If validation fails:", "When activated:", "Otherwise:"):
+        assert found(lead.format(case)) == ["Log the failure"]
+    for other in ("Use it when:", "For example:", "When to use this:"):
+        assert found(lead.format(other)) == []
+    table = "## {}\n\n| Problem | {} |\n|---|---|\n| File missing | Skip the section |\n| File torn | torn |\n"
+    assert found(table.format("Errors", "Action")) == ["Skip the section"]
+    assert found(table.format("Errors", "Recovery action")) == ["Skip the section"]
+    assert found(table.format("Related commands", "Action")) == []
+    assert found(table.format("Errors", "Cause")) == []
+
+
+def test_criteria_and_required_sections_list_what_has_to_be() -> None:
+    for heading in ("Success criteria", "Required CSS sections"):
+        assert found(f"## {heading}\n\n- Tables with borders\n") == ["Tables with borders"]
+    assert found("## CSS sections\n\n- Tables with borders\n") == []

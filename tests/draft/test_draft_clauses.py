@@ -96,6 +96,14 @@ def test_a_skill_folder() -> None:
     ]
 
 
+@pytest.mark.usefixtures("project")
+def test_what_is_no_obligation_is_a_clause_where_that_is_asked_for() -> None:
+    plain, more = (read_clauses(["skill"], "skill/policy.vgl", take) for take in ((), ("step", "advice")))
+    assert [one for one in shown(more) if "Sign" in one] == ["c1 SKILL.md:6 Sign each archive. ()"]
+    assert len(more.clauses) == len(plain.clauses) + 1
+    assert [other for other in plain.others if other.why != "step"] == list(more.others)
+
+
 @pytest.mark.parametrize("beside", [None, "-", "policy.vgl", "skill/policy.vgl", "deep/er/policy.vgl"])
 @pytest.mark.usefixtures("project")
 def test_the_linter_finds_what_is_cited(beside: str | None) -> None:

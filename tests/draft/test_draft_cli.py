@@ -448,6 +448,20 @@ def test_a_skeleton_of_nothing_is_none(project: Path, vigil: Vigil) -> None:
     assert "      3  The sky is blue." in result.err
 
 
+def test_instructions_are_clauses_where_that_is_asked_for(project: Path, vigil: Vigil) -> None:
+    (project / "plain.md").write_text("# A title\n\n- Look up.\n- Run it.\n", encoding="utf-8")
+    refused = vigil("draft", "plain.md", "--skeleton")
+    assert refused.status == 2
+    assert "plain.md states an obligation (--take step takes 2 instructions), so" in refused.err
+    assert "(--take step)" in refused.err  # in the list of what was not taken, under the reason
+    taken = vigil("draft", "plain.md", "--skeleton", "--take", "step")
+    assert taken.status == 0
+    assert taken.out.count("// @source(") == 2
+    (project / "vigil.toml").write_text('[draft]\ntake = ["step"]\n', encoding="utf-8")
+    assert vigil("draft", "plain.md", "--skeleton").out == taken.out
+    assert vigil("draft", "--cached", "--take", "step").status == 2
+
+
 def test_a_skeleton_that_nobody_filled_in_answers_for_nothing(project: Path, vigil: Vigil) -> None:
     vigil("draft", "SKILL.md", "--skeleton", "--format", "json", "-o", "answers.json")
     result = vigil(*DRAFT, "--from-json", "answers.json", "-o", "deploy.vgl", "--format", "json")

@@ -225,7 +225,10 @@ def test_a_document_without_obligations_judges_nothing(project: Path, vigil: Vig
     (project / "plain.md").write_text("# A title\n\nThe sky is blue.\n", encoding="utf-8")
     result = vigil("run", "bad.jsonl", "--spec", "plain.md")
     assert (result.status, result.out) == (2, "")
-    assert "No sentence of plain.md states an obligation" in result.err
+    assert "No sentence of plain.md states an obligation, so there is nothing to judge by" in result.err
+    (project / "plain.md").write_text("# A title\n\nLook up.\n", encoding="utf-8")
+    taken = vigil("run", "bad.jsonl", "--spec", "plain.md", "--take", "step", "--offline")
+    assert (taken.status, "VGL614" in taken.err, "--take step" in taken.err) == (2, True, False)
 
 
 def test_the_fail_level_is_that_of_verify(messages_api: MessagesAPI, vigil: Vigil) -> None:

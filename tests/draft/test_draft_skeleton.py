@@ -188,7 +188,7 @@ def test_what_comes_later_is_the_trigger(text: str, trigger: str, guard: str) ->
 OTHERS = """
 // Not taken for obligations:
 //
-// Instructions that nothing makes binding:
+// Instructions that nothing makes binding (--take step):
 // - SKILL.md:4: Run the tests.
 //
 // Headings:

@@ -14,9 +14,11 @@ from vigil_lang.cli.draft_common import (
     drafted,
     header,
     model_options,
+    no_obligation,
     plan_of,
     policy_name,
     refuse_to_overwrite,
+    take_option,
 )
 from vigil_lang.cli.draft_options import Options, refuse_contradictions
 from vigil_lang.cli.exit_codes import CLEAN, FINDINGS
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 @click.option("--show-prompt", is_flag=True, help="Print what the model would be sent, and end.")
 @click.option("--cached", is_flag=True, help="List the stored answers, and end.")
 @click.option("--eval", "eval_dir", metavar="DIR", shell_complete=complete, help="Compare drafts with gold policies.")
+@take_option
 @model_options
 @config_option
 @output_options("human", "json", "markdown")
@@ -79,15 +82,14 @@ def command(**given: Any) -> int:
     from vigil_lang.draft.clauses import read_clauses
 
     name = policy_name(options.name, options.output, options.specs)
-    clauses = read_clauses(options.specs, options.output)
+    clauses = read_clauses(options.specs, options.output, options.take or project.draft.take)
     answers = [options.from_json] if options.from_json is not None else []
     recordings = [] if options.skeleton else trace_paths(options.runs or project.runs)
     inputs.note(*(options.signatures or project.signatures), *answers)
     check_outputs(options.output, options.report)  # before anybody is asked
     if not clauses.clauses:
         _list_others(clauses)
-        named = ", ".join(clauses.files[:3])
-        raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to draft.")
+        raise click.UsageError(f"{no_obligation(clauses)}, so there is nothing to draft.")
     if options.skeleton:
         return _write_skeleton(clauses, name, options)
     return _draft(clauses, recordings, name, options, project)

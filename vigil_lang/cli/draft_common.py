@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.project.effort import EFFORTS
+from vigil_lang.project.drafting import EFFORTS, TAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vigil_lang.draft.answer_sources import Obtained, Task, Terms
     from vigil_lang.draft.clause_result import PolicyDocument
+    from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.drafting import DraftPlan
     from vigil_lang.draft.reports.report import Report
-    from vigil_lang.project.effort import Effort
+    from vigil_lang.project.drafting import Effort
     from vigil_lang.project.settings import Settings
 
 _NAMED = 80
@@ -54,6 +55,21 @@ def _address(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     if not fits:
         raise click.BadParameter("that is no address of HTTP, such as https://gateway.example.", ctx, param)
     return value
+
+
+def take_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--take`: which sentences that state no obligation are clauses, too."""
+    return click.option(
+        "--take", type=click.Choice(TAKEN), multiple=True,
+        help="Take for clauses, too, what is listed as not taken for this reason (repeatable).",
+    )(command)  # fmt: skip
+
+
+def no_obligation(clauses: Clauses) -> str:
+    """That documents have no clause, and which option would give some."""
+    steps = sum(other.why == "step" for other in clauses.others)
+    hint = f" (--take step takes {steps} instruction{'s' * (steps != 1)})" if steps else ""
+    return f"No sentence of {', '.join(clauses.files[:3])} states an obligation{hint}"
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:

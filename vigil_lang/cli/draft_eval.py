@@ -95,5 +95,5 @@ def _task(gold: Gold, options: Options, project: Settings, *, limited: bool = Fa
 
     signature = vocabulary(options.signatures, gold.runs) or observe(())
     plan = plan_of(project, gold.path, options.rounds, options.batch, limited=limited)
-    clauses = read_clauses(gold.documents, gold.path)
+    clauses = read_clauses(gold.documents, gold.path, options.take or project.draft.take)
     return Task(clauses, signature, gold.runs, names.describe(signature, gold.runs), plan)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vigil_lang.draft.answer_sources import Terms
+    from vigil_lang.project.drafting import Taken
     from vigil_lang.project.settings import Settings
 
 
@@ -32,6 +33,7 @@ class Options:
     skeleton: bool
     from_json: str | None
     eval_dir: str | None
+    take: tuple[Taken, ...]
     cached: bool
     config: str | None
     isolated: bool
@@ -112,7 +114,7 @@ def _refuse_idle(options: Options, chosen: Sequence[str]) -> None:
     idle: dict[str, tuple[str, Mapping[str, object]]] = {
         "--skeleton": ("asks no model and reads no runs", {**asking, **against}),
         "--from-json": ("asks no model", asking),
-        "--cached": ("lists what is stored", {**asking, **against, **kept}),
+        "--cached": ("lists what is stored", {**asking, **against, **kept, "--take": options.take or None}),
     }
     for mode in chosen:
         why, unused = idle.get(mode, ("", {}))

@@ -14,9 +14,11 @@ from vigil_lang.cli.draft_common import (
     drafted,
     header,
     model_options,
+    no_obligation,
     plan_of,
     policy_name,
     refuse_to_overwrite,
+    take_option,
     terms_of,
 )
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.answer_sources import Obtained
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
+    from vigil_lang.project.drafting import Taken
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
 
@@ -73,6 +76,7 @@ _TELLING = ("model", "effort", "max_cost", "base_url", "offline", "refresh", "no
     "--policy", "policy_file", metavar="FILE", help="Where to keep the policy; by default among stored answers."
 )
 @click.option("--force", is_flag=True, help="Replace that file, but no input.")
+@take_option
 @model_options
 @run_options
 @strictness_options
@@ -86,6 +90,7 @@ def command(
     signatures: tuple[str, ...],
     policy_file: str | None,
     force: bool,
+    take: tuple[Taken, ...],
     rounds: int | None,
     batch: int,
     source: str | None,
@@ -115,12 +120,11 @@ def command(
     from vigil_lang.draft.clauses import read_clauses
 
     paths = trace_paths(runs)
-    clauses = read_clauses(specs, policy_file)
+    clauses = read_clauses(specs, policy_file, take or project.draft.take)
     inputs.note(*(signatures or project.signatures))
     check_outputs(policy_file, output)  # before anybody is asked
     if not clauses.clauses:
-        named = ", ".join(clauses.files[:3])
-        raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
+        raise click.UsageError(f"{no_obligation(clauses)}, so there is nothing to judge by.")
     options = abstraction_options(tools=project.known_tools, **given)
     from vigil_lang.draft.answer_sources import Task, check_model
 
@@ -137,7 +141,7 @@ def command(
     name = policy_name(None, policy_file, specs)
     report = Report(found.draft, name, policy_file, found.origin, None, len(traces), task.vocabulary.cut)
     policy, kept = _policy(report, found, policy_file)
-    doubts = _doubts(report, clauses, _draft_again(specs, runs, signatures))
+    doubts = _doubts(report, clauses, _draft_again(specs, runs, signatures, take))
     with written(output) as target:
         writer = Writer(target, format)
         _tell(report, kept)
@@ -250,9 +254,10 @@ def _doubts(report: Report, clauses: Clauses, again: str) -> list[Diagnostic]:
     return [Diagnostic.of("VGL615", message, Source(clauses.files[0], ""), help=help_text, severity=severity)]
 
 
-def _draft_again(specs: Sequence[str], runs: Sequence[str], signatures: Sequence[str]) -> str:
+def _draft_again(specs: Sequence[str], runs: Sequence[str], signatures: Sequence[str], take: Sequence[str]) -> str:
     """The call of `vigil draft` that is about the same, as a shell takes it."""
     given = [*(("--trace", run) for run in runs), *(("--signature", file) for file in signatures)]
+    given += [("--take", reason) for reason in take]
     return shlex.join(["vigil", "draft", *specs, *(word for pair in given for word in pair)])
 
 

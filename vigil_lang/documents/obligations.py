@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from vigil_lang.english import contexts, principles
-from vigil_lang.english.demanding import bare, demands, instructs, is_question, orders, unquoted
+from vigil_lang.english.demanding import asks, bare, in_a_case, instructs, is_question, orders, unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,16 +43,47 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 
 def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     """What each sentence of a document is, in order: one judgement for every sentence."""
-    leads: dict[str, _Word] = {}
-    return tuple(_judged(sentence, index, leads) for index, sentence in enumerate(document.sentences))
+    before = _Before({}, {})
+    found: list[Obligation | Passed] = []
+    for index, sentence in enumerate(document.sentences):
+        found.append(_judged(sentence, index, before))
+        before.note(found[-1], document.sentences[index + 1 : index + 2])
+    return tuple(found)
 
 
-def _judged(sentence: Sentence, index: int, leads: dict[str, _Word]) -> Obligation | Passed:
-    """What a sentence is; `leads` are those before it that demand what their items say, each with its word."""
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What stands before a sentence and demands what others say, each with its word.
+
+    `leads` do so of their items, and `sections`, by the headings that lead to them, of what their parts tell to do.
+    """
+
+    leads: dict[str, _Word]
+    sections: dict[tuple[str, ...], _Word]
+
+    def note(self, judged: Obligation | Passed, following: Sequence[Sentence]) -> None:
+        """Take a sentence that has its section followed as a whole: `Execute ALL steps`, or a lead of the parts."""
+        sentence = judged.sentence
+        if sentence.kind == "heading":
+            self.sections.pop((*sentence.headings, sentence.text), None)
+        elif isinstance(judged, Obligation) and sentence.kind != "cell":
+            leads = sentence.text in self.leads and bool(following) and following[0].kind == "heading"
+            if leads or contexts.FOLLOWS_ALL.match(bare(sentence.text)):
+                self.sections[sentence.headings] = _Word(judged.word, carries=False)
+
+    def of_section(self, headings: tuple[str, ...]) -> _Word | None:
+        """The word that demands what the part below these headings tells to do."""
+        above = (self.sections.get(headings[:end]) for end in range(len(headings) - 1, 0, -1))
+        return next((word for word in above if word is not None), None) if self.sections else None
+
+
+def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Passed:
+    """What a sentence is, by what it says and what stands before it."""
     if sentence.kind == "heading":
         return Passed(sentence, index, "heading")
-    told = demands(sentence.text)
-    found = _Word(told, carries=contexts.CARRIES.match(told) is not None) if told else _from_context(sentence, leads)
+    leads = before.leads
+    told = asks(sentence.text)
+    found = _Word(told, carries=contexts.CARRIES.match(told) is not None) if told else _from_context(sentence, before)
     if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
         if found is not None and (found.carries or told is None) and not contexts.EXPLAINED.search(sentence.text):
             leads[sentence.text] = found
@@ -111,8 +142,9 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
     if column and len(sentence.text.split()) == 1:
         return "word"
-    ordered = orders(bare(sentence.text))
-    if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
+    plain = bare(sentence.text)
+    ordered = orders(plain) or in_a_case(plain)
+    if contexts.WHY.match(column) and principles.TELLS_OF.match(plain):
         return "description"
     if ordered == word and contexts.DEFINES.match(sentence.text):
         return "description"
@@ -143,8 +175,9 @@ class _Placed:
         return self.headings[-1] if self.headings else ""
 
 
-def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
+def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     """What headings or the lead make of an item, of a row's cell, or of prose that instructs."""
+    leads = before.leads
     is_cell = sentence.kind == "cell"
     placed = _Placed(
         text=sentence.text,
@@ -159,9 +192,13 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.PLACEHOLDER.fullmatch(placed.text):
         return None
+    if _is_action(placed):
+        return _Word(_trimmed(placed.column), carries=False)
     if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
         return None
-    if (is_cell and placed.lead) or (is_question(placed.text) and not instructs(placed.text)):
+    if is_cell and placed.lead and not (placed.tells and any(map(contexts.SECTION.search, placed.headings))):
+        return None
+    if is_question(placed.text) and not instructs(placed.text):
         return None
     if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
         return None
@@ -173,11 +210,20 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
             return _marked(placed)
         # `Scaffold rules` is the title of what begins with `Scaffold`.
         title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
-        return (None if title else _of_prose(placed.headings)) or _marked(placed)
+        return (None if title else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(placed)
     if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
         return leads[placed.lead]
+    if placed.tells and (section := before.of_section(placed.headings)) is not None:
+        return section
     readings = (_above, _listed, _of_section, _marked, _ruled_out)
     return next((word for reading in readings if (word := reading(placed)) is not None), None)
+
+
+def _is_action(placed: _Placed) -> bool:
+    """Whether a cell says what to do in the case that its row is about."""
+    in_a_case = placed.lead and contexts.ACTION_COLUMN.fullmatch(placed.column) is not None
+    names = contexts.NAMES_COMMANDS.search(placed.heading) or contexts.MILD.match(placed.plain)
+    return bool(in_a_case) and placed.tells and names is None
 
 
 def _above(placed: _Placed) -> _Word | None:
@@ -215,7 +261,10 @@ def _listed(placed: _Placed) -> _Word | None:
     if (placed.kind == "cell" and heading != placed.column) or contexts.NOT_BINDING.search(heading):
         return None
     if contexts.CONDITION.match(placed.lead):
-        return None
+        done = placed.kind != "cell" and instructs(placed.text) and contexts.IN_A_CASE.match(placed.lead)
+        return _Word(_trimmed(placed.lead), carries=False) if done else None
+    if contexts.ITS_RULES.match(placed.lead) and contexts.WORDS.search(placed.plain):
+        return _Word(_trimmed(placed.lead), carries=True)
     ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, placed.headings))
     if ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
@@ -232,8 +281,20 @@ def _of_section(placed: _Placed) -> _Word | None:
     for heading in reversed(placed.headings):
         if (placed.tells or placed.kind != "cell") and (found := contexts.SECTION.search(heading)):
             return _Word(found.group().lower(), carries=True)
+    if placed.tells and placed.kind != "cell" and (rules := _of_rules(placed.headings)) is not None:
+        return rules
     word = _alone(placed.headings)
     return _Word(word, carries=True) if word is not None else None
+
+
+def _of_rules(headings: Sequence[str]) -> _Word | None:
+    """What a section of rules, conventions or principles makes of what instructs in its parts."""
+    if not headings or contexts.TELLS_HOW.search(headings[-1]):
+        return None
+    for heading in headings[1:-1]:  # the title names what the document is about
+        if not contexts.NOT_BINDING.search(heading) and (found := contexts.RULES.search(heading)):
+            return _Word(_trimmed(found.group()), carries=False)
+    return None
 
 
 def _marked(placed: _Placed) -> _Word | None:
@@ -269,7 +330,7 @@ def _of_prose(headings: Sequence[str]) -> _Word | None:
         if found := contexts.SECTION.search(heading):
             return _Word(found.group().lower(), carries=True)
     word = _alone(headings)
-    return _Word(word, carries=True) if word is not None else None
+    return _Word(word, carries=True) if word is not None else _of_rules(headings)
 
 
 def _trimmed(text: str) -> str:

@@ -16,8 +16,8 @@ class Clause:
     """A sentence of a document that states an obligation.
 
     `id` is `c1`, `c2`, … in the order of the documents; `path` is the document as `@source` cites it, and `line`
-    counts from 1. `word` is what makes it an obligation. `hostile` says why it seems to speak to the model that
-    drafts rather than to the agent.
+    counts from 1. `word` is what makes it an obligation, empty if somebody had it taken for one. `hostile` says why it
+    seems to speak to the model that drafts rather than to the agent.
     """
 
     id: str

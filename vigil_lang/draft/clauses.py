@@ -9,7 +9,7 @@ from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.documents.gather import document_paths
 from vigil_lang.documents.library import MAX_BYTES, citable
-from vigil_lang.documents.obligations import Passed, judgements
+from vigil_lang.documents.obligations import Obligation, Passed, judgements
 from vigil_lang.documents.read import read_document
 from vigil_lang.draft.clause_result import Clause, Other
 from vigil_lang.english.injection import addresses_model
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Span
     from vigil_lang.documents.document import Document
-    from vigil_lang.documents.obligations import Obligation
     from vigil_lang.draft.clause_result import Why
+    from vigil_lang.project.drafting import Taken
 
 MAX_CLAUSES = 5000
 """Clauses of all documents together."""
@@ -48,11 +48,12 @@ class Clauses:
     outside: tuple[str, ...] = ()
 
 
-def read_clauses(paths: Sequence[str], beside: str | None = None) -> Clauses:
+def read_clauses(paths: Sequence[str], beside: str | None = None, take: Collection[Taken] = ()) -> Clauses:
     """The clauses of documents and of folders of documents (see `document_paths`), numbered through.
 
     `beside` is where the policy will be written; None or `-` stand for the working folder. The same sentence twice
-    under the same headings is one clause, and a sentence that only introduces clauses (`Never:`) is their lead.
+    under the same headings is one clause, and a sentence that only introduces clauses (`Never:`) is their lead. What is
+    no obligation for one of the reasons in `take` is a clause all the same.
 
     Raises:
         InputError: VGL001, VGL002 or VGL003 for a document that cannot be read, is no text, or too large; VGL003 for
@@ -69,7 +70,7 @@ def read_clauses(paths: Sequence[str], beside: str | None = None) -> Clauses:
         if not inside:
             outside.append(name)
         document = read_document(read_source(file, MAX_BYTES))
-        for each in _read(document, name):
+        for each in _read(document, name, take):
             if isinstance(each, Clause):
                 found.append(each)
             else:
@@ -82,9 +83,13 @@ def read_clauses(paths: Sequence[str], beside: str | None = None) -> Clauses:
     return Clauses(numbered, tuple(cited), tuple(others), tuple(files), tuple(outside))
 
 
-def _read(document: Document, path: str) -> Iterator[Clause | Other]:
+def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Clause | Other]:
     """Each sentence of a document as a clause or as something else, then its code and its comments."""
-    source, judged = document.source, judgements(document)
+    source = document.source
+    judged = [
+        Obligation(each.sentence, each.index, "") if isinstance(each, Passed) and each.why in take else each
+        for each in judgements(document)
+    ]
     introducing = _introducing(document, {each.index for each in judged if not isinstance(each, Passed)})
     seen: set[tuple[object, ...]] = set()
     for each in judged:

@@ -26,13 +26,13 @@ BINDING = any_of(
 
 SECTION = re.compile(
     r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:[\w-]+ )?(?:requirements|rules|steps|process|procedure|workflow|"
-    r"checks?|sequence)\b|\((?:always )?mandatory\))"
+    r"checks?|sequence)\b|\((?:always )?mandatory\)|\bmust[- ]fix\b)"
 )
 """A heading that does the same for the items of the sections below it."""
 
 CARRIES = any_of(
-    r"^(?:(?:please )?do(?: not|n['’]t)|do \w+$|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
-    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable|"
+    r"^(?:(?:please )?do(?: not|n['’]t)|do \w+$|must(?: not|n['’]t)?|never|always|only|shall|should|mandatory|required|"
+    r"ensure|make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable|"
     r"with(?:in)? (?:these|the following))\b"
 )
 """The word of a lead that demands what the items of its list say."""
@@ -53,6 +53,9 @@ WHEN = any_of(r"^(?:when|after|before|once)\b")
 IF = any_of(r"^(?:if|in case)\b.*:$")
 CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→]*:$")
 """A lead that says when, and leaves what to the items of its list."""
+
+IN_A_CASE = any_of(r"^(?:if|when|whenever|otherwise|in case)\b(?!.*\buse\b)[^,—–→]*:$")
+"""A lead that says in which case its items are done."""
 
 PROHIBITS = any_of(
     r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
@@ -99,7 +102,7 @@ _NO_NEED = "".join(
 
 RULES = any_of(
     r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|invariants|restrictions|"
-    r"conventions|guidelines|standards|checklist)\b(?!-)",
+    r"conventions|guidelines|standards|checklist|principles|best practices|philosophy)\b(?!-)",
     rf"^[\w/`.& -]+{_NO_NEED} requirements(?: \(.*\))?\W*$",
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
 )
@@ -136,6 +139,22 @@ RESTRICTS = re.compile(
     r"|(?i:(?<!-)\b(?:should|only|may not)\b(?!-))|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
 )
 """An item that limits or covers something, and so asks for it where rules are listed."""
+
+FOLLOWS_ALL = any_of(
+    r"(?:\w+ly )?(?:execute|follow|complete|perform|apply|carry out|go through|work through) "
+    r"(?:(?:all|each|every)(?: of)?(?: (?:\d+|[a-z]+)){0,2} (?:steps?|phases?|principles?|rules?|checks?|stages?)|"
+    r"(?:these|the following) (?:\w+ )?(?:steps|phases|principles|rules|checks|stages)|them to (?:all|each|every)\b)"
+)
+"""What has all that the parts of a section tell to do done."""
+
+TELLS_HOW = any_of(
+    r"\b(?:how|what|when|where|why|workflow|process|procedure|steps?|usage|setup|installation|examples?|"
+    r"resources|related|references|features|overview|management)\b"
+)
+"""A heading below which it is told how something is done, be it in a section of rules."""
+
+ITS_RULES = any_of(r"^\W*(?:(?:key|core|hard|strict|the|our) )?(?:rules|constraints|invariants):\W*$")
+"""A lead below which a description is a rule as well."""
 
 RULE_LIST = any_of(
     r"^\W*(?:[\w/&'’.-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
@@ -174,7 +193,7 @@ CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|q
 TO_TICK = any_of(
     r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
     r"definition of done|"
-    r"(?:acceptance|completion|done|exit|gate|quality|release) criteria)\W*$|"
+    r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|required (?:[\w-]+ )?sections)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
 """A heading below which each item says how things are to be, whatever headings stand between."""
@@ -241,8 +260,18 @@ SAMPLES = any_of(
 RULE_COLUMN = any_of(r"\W*(?:rules?|guardrails?)\W*")
 """The head of a column whose cells are rules."""
 
-DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
+DO_COLUMN = any_of(
+    r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?|"
+    r"(?:required|mandatory) (?!by|for|if|when|field|type)[\w ]+|"
+    r"(?:correct|right) (?:approach|behaviou?r|practice|way)|(?:do|use) (?:this )?instead|read before .*)\W*"
+)
 """The head of a column whose cells are each to be done, or not to be done."""
+
+ACTION_COLUMN = any_of(r"\W*(?:(?:recovery |required )?action|what to do|response)\W*")
+"""The head of a column that says what to do in the case that its row is about."""
+
+NAMES_COMMANDS = any_of(r"\b(?:commands?|shortcuts?|keys)\b")
+"""A heading above a table of commands, which says what each of them does."""
 
 REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observations|output)\b[^.]*:$")
 """A lead whose items are what something reported."""

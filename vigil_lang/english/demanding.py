@@ -65,6 +65,24 @@ def demands(text: str) -> str | None:
     return None
 
 
+def asks(text: str) -> str | None:
+    """The word by which a sentence demands something, says what should be, or what is to be done in a case."""
+    return demands(text) or _should(bare(text)) or in_a_case(bare(text))
+
+
+def _should(said: str) -> str | None:
+    return "should" if principles.SHOULD.match(said) and not is_question(said) else None
+
+
+def in_a_case(said: str) -> str | None:
+    """The words by which a bare sentence says what is to be done in a case: `If the index is missing, rebuild it.`"""
+    told = principles.MERE.sub(lambda m: "~" * len(m.group()), said)
+    if principles.SUBJECT.match(said) or principles.REMEDY.match(told):
+        return None
+    parts = (_NUMBER.sub("", unlabelled(told)), *_further(told))
+    return next((_words(part) for part in parts if principles.IN_A_CASE.match(part)), None)
+
+
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`

@@ -124,6 +124,7 @@ _REQUIRED = (
     r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approvals?|confirmation|consent|permission|sign-off|"
     r"reviews?|authori[sz]ation|validation|verification|a human)\b",
     r"(?<!\bit )\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
+    r"\brequires? (?=`…`)",
     r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
     rf"(?:an?|the|{COUNT}) {_PASSED}\b",
 )
@@ -196,6 +197,14 @@ STRONG = (
 )
 """What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
 
+SHOULD = any_of(
+    r"^(?:[\w ]{1,30}: )?(?!(?:if|when|where|whether|what|which|how|why|use case|that|this|it|there|they|these|those|"
+    r"output|tests?|some|sometimes|correct)\b)(?!.*\b(?:when|that|which|who|if) (?:[^,;]{1,80} )?should\b)"
+    r"[^:;?→\[(]{1,80}?(?<! - output) should(?::| (?!(?:also |still |now )?(?:now|already|quickly|automatically|see|"
+    r"look|appear|work|succeed|fail|pass|exist|resume|know|be (?:able|near|visible))\b)\w)"
+)
+"""What somebody or something should do or be, unless it tells what will be seen."""
+
 # --- at the beginning of a sentence ----------------------------------------------------------------------------------
 
 OPENING = (
@@ -207,6 +216,10 @@ OPENING = (
         r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b|"
         rf"only (?:after|before|if|in|on|once|upon|when|with) [^:,]{{1,100}}[:,—–] ?{VERB}",
         rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {VERB} (?:the|an?|your|all|it|every|each)\b",
+        # What something cannot be without: `Requires serverless compute`, `Required if …`.
+        r"requires? (?!an? (?:\w+ )?(?:understanding|knowledge)\b|understanding\b|careful\b|manual\b|"
+        r"[^.]*\d\.\d)(?=\S)|required (?:if|when|where|for|only|on|in) |"
+        r"(?:only|exactly) one of (?:these|the following)[^.]{0,40}:$",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
@@ -347,6 +360,14 @@ WITHIN = any_of(
     r"(?:no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)(?:, (?:and |or )?|[.!)]*$)){1,6}$",
     r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
 )
+
+IN_A_CASE = any_of(
+    r"(?:if|when|whenever|where|otherwise|in|on|for(?! (?:\w+ )?(?:better|best|details?|maximum|more)\b))\b"
+    rf"[^:;]{{0,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then )?(?:{_ADVERBS} )?"
+    rf"(?!(?:see|consider|prefer|try|refer|list|state|note|block)\b){VERB}(?! (?:commands?|scripts?|options?)\b)"
+    r"(?!.*:[ *_]*$)(?![^.;]* (?:see|`?references/))"
+)
+"""What is to be done in a case, unless it only points somewhere or proposes."""
 
 CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"

@@ -20,7 +20,7 @@ from vigil_lang.project.selection import DEFAULT, Selection
 if TYPE_CHECKING:
     from vigil_lang.abstraction.tools import Tool as KnownTool
 
-from vigil_lang.project.effort import Effort
+from vigil_lang.project.drafting import Effort, Taken
 
 # `noun` is what findings call a value, `check` names what `validate` looks at beside its type.
 Code: TypeAlias = Annotated[
@@ -54,6 +54,7 @@ Argument: TypeAlias = Annotated[
 Level: TypeAlias = Annotated[Severity, Meta(extra={"noun": "level"})]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"noun": "share"})]
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
+OwnTaken: TypeAlias = Annotated[Taken, Meta(extra={})]
 OwnEffort: TypeAlias = Annotated[Effort, Meta(extra={})]
 """`Effort | None` would be the very type of any library that lists the same values, in that one's order."""
 _SCALAR = {"type": ["string", "number", "boolean"]}
@@ -142,6 +143,9 @@ class Fmt(Table, frozen=True):
 class Draft(Table, frozen=True):
     """How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone."""
 
+    take: Annotated[
+        tuple[OwnTaken, ...], _doc("Sentences that are clauses beside obligations, by why they are none.", ["step"])
+    ] = ()
     model: Annotated[Word | None, _doc("The model that drafts.", "claude-sonnet-5-5")] = None
     effort: Annotated[OwnEffort | None, _doc("How much effort the model makes; its own default if unset.", "high")] = (
         None

@@ -14,7 +14,7 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 
 if TYPE_CHECKING:
     from vigil_lang.draft.clause_result import Usage
-    from vigil_lang.project.effort import Effort
+    from vigil_lang.project.drafting import Effort
     from vigil_lang.project.settings import Draft
 
 _DATED = re.compile(r"[-@]20[0-9]{6}$")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.draft.reports.report import many
+from vigil_lang.project.drafting import TAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,8 +39,9 @@ def not_taken(others: Sequence[Other]) -> str:
 
 
 def by_reason(others: Iterable[Other]) -> Iterator[tuple[str, list[Other]]]:
-    """What is no clause, by the reason: each with its words."""
+    """What is no clause, by the reason: each with its words, and the option that makes clauses of it."""
     found: dict[Why, list[Other]] = {}
     for other in others:
         found.setdefault(other.why, []).append(other)
-    return ((title, found[why]) for why, title in TITLES.items() if why in found)
+    titles = {why: f"{title} (--take {why})" if why in TAKEN else title for why, title in TITLES.items()}
+    return ((title, found[why]) for why, title in titles.items() if why in found)

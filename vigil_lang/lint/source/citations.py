@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.documents.read import sentences_of
-from vigil_lang.english.demanding import demands, instructs
+from vigil_lang.english.demanding import asks, instructs
 from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
 
@@ -65,4 +65,4 @@ def _asking(text: str) -> tuple[str, ...]:
     found = sentences_of(text)
     if len(found) < 2:
         return found
-    return tuple(s for s in found if demands(s) or instructs(s)) or found
+    return tuple(s for s in found if asks(s) or instructs(s)) or found
