@@ -57,8 +57,10 @@ async def shared(
     found = await start(request.param, tmp_path_factory.mktemp("workspace").resolve(), *SERVER, env=environment)
     try:
         await found.begin()
+        assert found.encoding == request.param.encoding
         yield found
         await found.end()
+        assert found.process.returncode == 0
     finally:
         await found.kill()
 

@@ -137,7 +137,7 @@ def edits(text: str, seed: int, steps: int) -> Iterator[str]:
         yield text
 
 
-@settings(max_examples=STEPS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=STEPS // 2, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(trees.files(), st.integers(0, 2**32))
 def test_generated_policies_after_any_edits(file: tree.File, seed: int) -> None:
     memory = Memory()
@@ -147,12 +147,12 @@ def test_generated_policies_after_any_edits(file: tree.File, seed: int) -> None:
         assert_same(after, memory)
 
 
-@pytest.mark.no_cover  # thousands of edits
+@pytest.mark.no_cover  # thousands of edits: `make fuzz` tries many more
 @pytest.mark.parametrize("text", [*SEEDS, *SHIPPED], ids=lambda text: text[:20])
 def test_written_policies_after_any_edits(text: str) -> None:
     memory = Memory()
     assert_same(text, memory)
-    for after in edits(text, len(text), STEPS // 2):
+    for after in edits(text, len(text), STEPS // 5):
         assert_same(after, memory)
 
 
@@ -217,7 +217,7 @@ def test_the_documentation_of_a_file_is_found_again() -> None:
 def test_limits_are_the_same(large: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[parse_with_tokens.__module__], "MAX_TOKENS", FEW_TOKENS)
     memory = Memory()
-    for text in (THREE, THREE + large, large + THREE, THREE, f"{large}\n{THREE}", THREE):
+    for text in (THREE, THREE + large, f"{large}\n{THREE}", THREE):
         assert_same(text, memory)
 
 

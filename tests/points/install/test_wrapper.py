@@ -30,6 +30,13 @@ def said(command: list[str], payload: str = "{}", **more: object) -> subprocess.
     return subprocess.run(command, input=payload, capture_output=True, text=True, timeout=120, check=False, **more)  # type: ignore[call-overload, no-any-return]
 
 
+def all_said(commands: list[list[str]], cwd: Path) -> list[tuple[str, int]]:
+    """What commands print and end with that run at the same time, as most of it is waiting."""
+    pipe = subprocess.PIPE
+    begun = [subprocess.Popen(each, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=cwd) for each in commands]
+    return [(each.communicate(ANSWER, timeout=120)[0], each.returncode) for each in begun]
+
+
 def sh(program: str, *, seconds: int = 60, fault: str = "FAULT", shell: list[str] | None = None) -> list[str]:
     """The wrapper around a program that is written in shell."""
     command = wrapped(["/bin/sh", "-c", program], seconds, fault)
@@ -101,27 +108,27 @@ def test_a_program_that_fails_is_answered_for(shell: list[str], name: str, tmp_p
     assert (done.stdout, done.returncode) == ("FAULT\n", 0)
 
 
-@pytest.mark.parametrize("name", SLOW)
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_program_that_is_slow_is_answered_for(shell: list[str], name: str) -> None:
+def test_a_program_that_is_slow_is_answered_for(shell: list[str], tmp_path: Path) -> None:
     begun = time.monotonic()
-    done = said(sh(SLOW[name], seconds=1, shell=shell), ANSWER)
-    assert (done.stdout, done.returncode) == ("FAULT\n", 0)
+    done = all_said([sh(program, seconds=1, shell=shell) for program in SLOW.values()], tmp_path)
+    assert dict(zip(SLOW, done, strict=True)) == dict.fromkeys(SLOW, ("FAULT\n", 0))
     assert time.monotonic() - begun < 45
 
 
-@pytest.mark.parametrize("name", HOSTS)
 @pytest.mark.parametrize("fault", [*FAULTS, "it hangs"])
-def test_every_host_is_answered_in_its_own_form(name: str, fault: str, tmp_path: Path) -> None:
+def test_every_host_is_answered_in_its_own_form(fault: str, tmp_path: Path) -> None:
     """As the host runs it: by exec, or by a shell that reads one text."""
-    host = HOSTS[name]
-    program = wrapped(["/bin/sh", "-c", {**FAULTS, **SLOW}[fault]], 1 if fault in SLOW else 60, host.fault("before"))
-    hook = host.hook(program, "before", 30, observe=False)
-    command = [hook["command"], *hook["args"]] if host.exec_form else ["/bin/sh", "-c", hook[host.command]]
-    done = said(command, ANSWER, cwd=tmp_path)
-    assert done.returncode == 0
-    assert host.blocks(done.stdout)
-    assert NO_ANSWER in done.stdout
+    program = ["/bin/sh", "-c", {**FAULTS, **SLOW}[fault]]
+    commands = []
+    for host in HOSTS.values():
+        command = wrapped(program, 1 if fault in SLOW else 60, host.fault("before"))
+        hook = host.hook(command, "before", 30, observe=False)
+        commands.append([hook["command"], *hook["args"]] if host.exec_form else ["/bin/sh", "-c", hook[host.command]])
+    for host, (told, status) in zip(HOSTS.values(), all_said(commands, tmp_path), strict=True):
+        assert status == 0, host
+        assert host.blocks(told), host
+        assert NO_ANSWER in told, host
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, "it hangs"])
