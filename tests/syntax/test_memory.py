@@ -147,7 +147,7 @@ def test_generated_policies_after_any_edits(file: tree.File, seed: int) -> None:
         assert_same(after, memory)
 
 
-@pytest.mark.no_cover  # thousands of edits: `make fuzz` tries many more
+@pytest.mark.no_cover  # thousands of edits
 @pytest.mark.parametrize("text", [*SEEDS, *SHIPPED], ids=lambda text: text[:20])
 def test_written_policies_after_any_edits(text: str) -> None:
     memory = Memory()
