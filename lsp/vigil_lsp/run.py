@@ -7,6 +7,7 @@ import gc
 import linecache
 import os
 import signal
+import stat
 import sys
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -74,7 +75,9 @@ async def _reader(made: VigilServer, source: BinaryIO, out: BinaryIO) -> AsyncRe
     """Reads a pipe or a socket as soon as something comes; anything else, and on Windows, in a thread, line by line."""
     try:
         shared = os.path.sameopenfile(source.fileno(), out.fileno())  # which must not become one that never waits
-        if sys.platform != "win32" and not shared:
+        mode = os.fstat(source.fileno()).st_mode
+        waits = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty()  # `/dev/null` cannot be waited for
+        if sys.platform != "win32" and waits and not shared:
             reader = asyncio.StreamReader()
             loop = asyncio.get_running_loop()
             await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)

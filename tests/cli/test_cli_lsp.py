@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import pytest
@@ -55,6 +57,13 @@ def test_over_standard_streams(args: tuple[str, ...]) -> None:
         assert receive(process.stdout)["id"] == 2
         assert process.wait(10) == 0
         assert process.stderr.read() == b""
+
+
+def test_input_that_nobody_can_wait_for_is_read_to_its_end() -> None:
+    with Path(os.devnull).open("rb") as nothing:
+        command = [sys.executable, "-m", "vigil_lang", "lsp"]
+        done = subprocess.run(command, stdin=nothing, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_over_a_port() -> None:
