@@ -24,8 +24,13 @@ demo: $(READY)
 test: $(READY)
 	@"$(BIN)/python" tests/editors/install.py nvim & "$(BIN)/python" tests/e2e/install_hosts.py claude & \
 		"$(MAKE)" --silent "$(VSCODE)/node_modules/.package-lock.json" >/dev/null 2>&1 & \
-		"$(MAKE)" --no-print-directory lint types; status=$$?; wait; exit $$status
+		"$(MAKE)" --no-print-directory --jobs 2 types tests/__pycache__ lint; status=$$?; wait; exit $$status
 	"$(BIN)/pytest" $(WORKERS) --cov --cov-report=term $(PYTEST_ARGS)
+
+# Beside the type checker, which has one core to itself: else each worker rewrites the assertions of all tests at once.
+tests/__pycache__: $(READY)
+	@"$(BIN)/pytest" --collect-only -qq -n 0 > /dev/null || true
+	@touch "$@"
 
 # The hook against the real agents, offline: docs/e2e.md is written from what is found.
 e2e: $(READY)

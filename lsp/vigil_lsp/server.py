@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
@@ -59,6 +60,9 @@ _LOG = logging.getLogger(__name__)
 _CLIENT_CHECK = 2.0
 """Seconds between two checks that the client's process is there."""
 
+_AHEAD = 0.1
+"""Seconds between two modules that are read before anybody asks for them."""
+
 
 class VigilServer(LanguageServer):
     """Puts the parts together, starts and ends them. Features use it to register their methods, nothing else."""
@@ -73,8 +77,9 @@ class VigilServer(LanguageServer):
         opened = OpenRecordings(workspace, client)
         self._project_diagnostics = project_diagnostics = ProjectDiagnostics(workspace, client)
         self._updates = updates = RunUpdates(workspace, client, diagnosis, opened, project_diagnostics)
-        index = ProjectIndex(workspace)
+        self._index = index = ProjectIndex(workspace)
         self._client_check: asyncio.Task[None] | None = None
+        self._ahead: asyncio.TimerHandle | None = None
 
         @self.feature(types.INITIALIZE)
         def initialize(params: types.InitializeParams) -> None:
@@ -115,8 +120,15 @@ class VigilServer(LanguageServer):
             folders = [root]
         workspace.set_folders(folders)
         self._diagnosis.begin()
+        if get_capability(params.capabilities, "text_document.completion") is not None:
+            self._ahead = asyncio.get_running_loop().call_later(_AHEAD, self._read_ahead)
         if params.process_id is not None and sys.platform != "win32":
             self._client_check = asyncio.get_running_loop().create_task(self._end_with(params.process_id))
+
+    def _read_ahead(self) -> None:
+        """Read what the first list of completions would wait for, a module at a time."""
+        if self._index.read_ahead():
+            self._ahead = asyncio.get_running_loop().call_later(_AHEAD, self._read_ahead)
 
     def answering(self) -> AbstractContextManager[None]:
         """While a message is answered, nothing computes beside it."""
@@ -126,6 +138,8 @@ class VigilServer(LanguageServer):
         """End what runs beside the event loop."""
         if self._client_check is not None and self._client_check is not asyncio.current_task():
             self._client_check.cancel()
+        if self._ahead is not None:
+            self._ahead.cancel()
         self._project_diagnostics.end()
         await self._updates.end()
         await self._diagnosis.end()

@@ -6,5 +6,5 @@ import os
 
 from hypothesis import settings
 
-CASES = int(os.environ.get("VIGIL_CASES", "250"))
+CASES = int(os.environ.get("VIGIL_CASES", "150"))
 many = settings(max_examples=CASES)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_MODULES = 200
 _PARSED_AT_ONCE = 5
-"""New modules that one answer reads; the next answers read the others."""
+"""New modules of the project that one answer reads; the next answers read the others."""
 _MOST_ENTRIES = 3_000
 _MOST_FILES = 200
 _DEEPEST = 6
@@ -40,18 +40,21 @@ class ProjectIndex:
     def importable(self, reading: Reading) -> list[Importable]:
         """The modules that a policy could use: standard ones, and those in its folder and below."""
         self.missed = False
-        left = _PARSED_AT_ONCE + (0 if self._modules else len(standard()))
-        found: list[Importable] = []
-        for name, path in self._places(reading):
+        left = _PARSED_AT_ONCE
+        found = [module for name, path in standard() if (module := self._read(name, str(path))[0]) is not None]
+        for name, path in self._own(reading):
             module, parsed = self._read(name, path, may_parse=left > 0)
             left -= parsed
             if module is not None:
                 found.append(module)
         return found
 
-    def _places(self, reading: Reading) -> Iterator[tuple[str, str]]:
-        for name, place in standard():
-            yield name, str(place)
+    def read_ahead(self) -> bool:
+        """Read the next standard module that no answer has read yet; whether there was one."""
+        return any(self._read(name, str(path))[1] for name, path in standard())
+
+    def _own(self, reading: Reading) -> Iterator[tuple[str, str]]:
+        """The modules of the project that a policy could use, by the names for it."""
         path = reading.source.path
         if path.startswith("<"):
             return
@@ -65,7 +68,7 @@ class ProjectIndex:
                 return
             yield name, other
 
-    def _read(self, name: str, path: str, *, may_parse: bool) -> tuple[Importable | None, bool]:
+    def _read(self, name: str, path: str, *, may_parse: bool = True) -> tuple[Importable | None, bool]:
         """A module, and whether it had to be parsed."""
         files = self._workspace.files
         try:
