@@ -1,5 +1,6 @@
 # Two targets do everything on a fresh machine: `make demo` and `make test`. While you work, `make quick` answers in a minute.
-# The environment is made once and remade when pyproject.toml changes.
+# The environment is made once and remade when pyproject.toml changes. Of the packages that it gets, those modules are
+# compiled that are imported, when they are: to compile all of them takes longer than all of the linters.
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,10 +20,11 @@ WORKERS ?= -n 3 --dist worksteal
 demo: $(READY)
 	@"$(BIN)/vigil" demo
 
+# What tests drive is fetched while the linters are at work; where it cannot be had, its tests say so.
 test: $(READY)
-	@$(MAKE) --no-print-directory --jobs 2 types tests/__pycache__ lint
-	@"$(BIN)/python" tests/editors/install.py nvim
-	@"$(BIN)/python" tests/e2e/install_hosts.py claude
+	@"$(BIN)/python" tests/editors/install.py nvim & "$(BIN)/python" tests/e2e/install_hosts.py claude & \
+		"$(MAKE)" --silent "$(VSCODE)/node_modules/.package-lock.json" >/dev/null 2>&1 & \
+		"$(MAKE)" --no-print-directory --jobs 2 types tests/__pycache__ lint; status=$$?; wait; exit $$status
 	"$(BIN)/pytest" $(WORKERS) --cov --cov-report=term $(PYTEST_ARGS)
 
 # Beside the type checker, which has one core to itself: else each worker rewrites the assertions of all tests at once.
@@ -76,6 +78,7 @@ fuzz: $(READY)
 	"$(BIN)/python" tests/fuzz_parser.py --count 1000000
 	VIGIL_FUZZ=1 "$(BIN)/pytest" -q tests/service/security/test_service_fuzzing.py -k ten_thousand
 	VIGIL_FUZZ=1 "$(BIN)/pytest" -q tests/lsp/test_sync.py -k thousands_of_sequences
+	VIGIL_CASES=2000 "$(BIN)/pytest" -q tests/syntax/test_memory.py -k edits
 
 differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
@@ -101,8 +104,7 @@ $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --editable . --group dev
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --group adapters
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable . --group dev --group adapters
 	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp
 	@touch "$@"
 

@@ -21,6 +21,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _one_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIGIL_CACHE_DIR", str(cache))
+    monkeypatch.setenv("PIP_NO_COMPILE", "1")  # of what is installed, few modules are imported
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.obligations import Passed, Why, judgements, obligations
 from vigil_lang.documents.read import read_document
+from vigil_lang.english import contexts, principles
 from vigil_lang.english.demanding import demands, instructs
+from vigil_lang.english.lazy_patterns import Pattern
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 MARKS = tomllib.loads((Path(__file__).parent / "marks.toml").read_text(encoding="utf-8"))
 CONSTRUCTIONS = tomllib.loads((Path(__file__).parent / "constructions.toml").read_text(encoding="utf-8"))
@@ -789,3 +794,15 @@ def test_criteria_and_required_sections_list_what_has_to_be() -> None:
     for heading in ("Success criteria", "Required CSS sections"):
         assert found(f"## {heading}\n\n- Tables with borders\n") == ["Tables with borders"]
     assert found("## CSS sections\n\n- Tables with borders\n") == []
+
+
+@pytest.mark.parametrize("module", [contexts, principles], ids=lambda module: module.__name__)
+def test_every_pattern_can_be_compiled(module: ModuleType) -> None:
+    """None is when the module is imported."""
+    found = [one for each in vars(module).values() for one in (each if isinstance(each, tuple) else (each,))]
+    patterns = [each for each in found if isinstance(each, Pattern)]
+    assert len(patterns) > 15
+    for each in patterns:
+        assert each.search("\0") is None
+    with pytest.raises(AttributeError):
+        patterns[0].split  # noqa: B018 - asking for it is the test

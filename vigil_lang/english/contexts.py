@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from vigil_lang.english.principles import ACTS, any_of
+from vigil_lang.english.lazy_patterns import Pattern, any_of
+from vigil_lang.english.principles import ACTS
 from vigil_lang.english.words import one_of, word_list
 
 _ACT = one_of(word_list("imperatives") | word_list("imperatives_or_nouns"))
@@ -24,7 +25,7 @@ BINDING = any_of(
 )
 """A heading or lead that makes an obligation of every item under it."""
 
-SECTION = re.compile(
+SECTION = Pattern(
     r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:[\w-]+ )?(?:requirements|rules|steps|process|procedure|workflow|"
     r"checks?|sequence)\b|\((?:always )?mandatory\)|\bmust[- ]fix\b)"
 )
@@ -74,17 +75,17 @@ COVERS = any_of(r"(?:all|any|each|every)\b")
 """The word of a sentence that says what every thing has, as limits and merits do."""
 
 PRACTICES = any_of(r"\bpractices?\b")
-WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed|required))[^.;:—–]{2,80}[.!]*$")
+WITHOUT = Pattern(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed|required))[^.;:—–]{2,80}[.!]*$")
 """The end of a practice that rules something out: `Short names — no prefixes`."""
 
-INSTEAD = re.compile(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
+INSTEAD = Pattern(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
 """An item that only names what is to be, and what is not: `Tables, not lists`."""
-WITH_NO = re.compile(
+WITH_NO = Pattern(
     r"[^.,:;—–()]{2,50}(?:, no [^.,;:—–]{2,50}|: no [^.,;:—–]{2,50}, no [^.,;:—–]{2,50}(?:, [^.;:]{2,60})?)[.!]*",
     re.IGNORECASE,
 )
 """An item that names what is to be, and then what is not: `Pure, no side effects`."""
-NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
+NO_MORE = Pattern(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
 """A sentence that only rules out several things."""
 
 DESCRIPTIVE = any_of(
@@ -134,7 +135,7 @@ REASONS = any_of(
     r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
 )
 BENEFIT = any_of(r"ask|avoid|wait|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
-RESTRICTS = re.compile(
+RESTRICTS = Pattern(
     r"(?i:^(?:no|can ?not|can['’]t|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
     r"|(?i:(?<!-)\b(?:should|only|may not)\b(?!-))|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
 )
@@ -162,19 +163,19 @@ RULE_LIST = any_of(
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
 
-CROSSED = re.compile(r"\W*[❌🚫⛔✗✘]")
+CROSSED = Pattern(r"\W*[❌🚫⛔✗✘]")
 """An item with a sign that rules it out."""
-DOING = re.compile(r"\w+ing\b")
-TICKED = re.compile(r"\W*[✅✔☑✓]")
+DOING = Pattern(r"\w+ing\b")
+TICKED = Pattern(r"\W*[✅✔☑✓]")
 """An item with a sign that approves of it."""
 
 CADENCE = any_of(r"[^.,;:]{2,60} (?:before|after|on|at) (?:each|every|any) [\w-]+(?: [\w-]+)?[.!]*")
 """An item that only names what there is whenever something is done: `A note after each call`."""
 
-PLACEHOLDER = re.compile(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
+PLACEHOLDER = Pattern(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
 """An item of a template that somebody fills in."""
 
-WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
+WORDS = Pattern(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
 
 CHECKED = any_of(
@@ -247,7 +248,7 @@ FEATURES = any_of(
 BINDS = any_of(r"(?:\S+ )?(?:must|do not|don['’]t|shall|mandatory|required|forbidden)\b")
 """The word of a sentence that demands wherever it stands, also where it is told what something can do."""
 _OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
-DEFINES = re.compile(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
+DEFINES = Pattern(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
 """An item that says what the option, setting or topic before it stands for or does."""
 
 SAMPLES = any_of(

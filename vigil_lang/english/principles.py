@@ -5,16 +5,10 @@ They are patterns over a sentence without its Markdown, code and quotations; `de
 
 from __future__ import annotations
 
-import re
-
+from vigil_lang.english.lazy_patterns import Pattern, any_of
 from vigil_lang.english.words import NUMBERS, one_of, word_list
 
 _IMPERATIVES = word_list("imperatives")
-
-
-def any_of(*patterns: str) -> re.Pattern[str]:
-    """One of the patterns, in capitals or not."""
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
 def _of_one(verb: str) -> str:
@@ -68,7 +62,7 @@ _BEING = (
 
 # --- wherever they stand ---------------------------------------------------------------------------------------------
 
-_CAPITALS = re.compile(
+_CAPITALS = Pattern(
     r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
     r"PROHIBITED|STOP)\b(?![-:])"
     r"|^(?:Use|Write|Put|Set|Call|Pass|Send|Store|Run)\b[^.;]{1,200}\((NOT)\b"
@@ -243,7 +237,7 @@ OPENING = (
         r"(?:if|when|on)\b[^,:.]{0,120}?\b(?:fail(?:s|ed|ures?)?|errors?|breaks|missing|unclear|unsure|doubt|"
         r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
     ),
-    re.compile(
+    Pattern(
         rf"NO `|(?i:{WHERE}(?:always |then )?{VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
         r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
         r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
