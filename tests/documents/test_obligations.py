@@ -739,6 +739,8 @@ def test_what_has_all_of_a_section_done_obliges_its_parts() -> None:
     )
     assert found(leads) == ["It must do this in order:", "Remove the head."]
     assert found(steps.replace("Execute ALL steps.", "There are three steps.")) == []
+    table = "| Problem | Cause |\n|---|---|\n| Tag missing | Read error |\n"
+    assert found(steps.replace("## Then", f"{table}\n## Then")) == found(steps)
 
 
 def test_the_parts_of_a_section_of_rules_oblige() -> None:

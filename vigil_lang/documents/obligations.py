@@ -213,7 +213,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return (None if title else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(placed)
     if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
         return leads[placed.lead]
-    if placed.tells and (section := before.of_section(placed.headings)) is not None:
+    if placed.tells and not is_cell and (section := before.of_section(placed.headings)) is not None:
         return section
     readings = (_above, _listed, _of_section, _marked, _ruled_out)
     return next((word for reading in readings if (word := reading(placed)) is not None), None)
