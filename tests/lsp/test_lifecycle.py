@@ -174,6 +174,16 @@ async def test_what_a_client_asks_wrongly_is_not_logged(wired: Wired, tmp_path: 
 
 
 @linux
+async def test_shutdown_ends_the_process_of_the_recordings(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    children = await computing(wire, tmp_path)
+    await wire.call("shutdown")
+    wire.notify("exit")
+    assert await wire.ended(SECONDS) == 0
+    assert await gone(*children)
+
+
+@linux
 async def test_the_end_of_the_input_ends_the_server(wired: Wired, tmp_path: Path) -> None:
     wire = await wired()
     children = await computing(wire, tmp_path)

@@ -137,7 +137,7 @@ def edits(text: str, seed: int, steps: int) -> Iterator[str]:
         yield text
 
 
-@settings(max_examples=STEPS // 2, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=STEPS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(trees.files(), st.integers(0, 2**32))
 def test_generated_policies_after_any_edits(file: tree.File, seed: int) -> None:
     memory = Memory()

@@ -132,7 +132,7 @@ def test_the_client_gets_the_same(proxied: Start, started: Start, modern: bool) 
         expected = played(direct, session)
         assert played(through, session) == expected, seed
         methods.update(each["method"] if each["method"] != "tools/call" else each["params"]["name"] for each in session)
-        if seed >= 12:
+        if seed >= 20:
             break
     assert len(methods) > 25
     assert through.close() == direct.close() == 0
