@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +18,12 @@ from vigil_lang.documents.read import read_document
 from vigil_lang.draft import skeleton
 from vigil_lang.draft.clause_result import Why
 from vigil_lang.draft.clauses import Clauses, read_clauses
+from vigil_lang.project.drafting import TAKEN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from vigil_lang.project.drafting import Taken
 
 SAID = (
     "Never push to `main`.",
@@ -65,12 +71,12 @@ BLOCKS = st.one_of(
 DOCUMENTS = st.lists(BLOCKS, max_size=12).map("\n".join)
 
 
-def read(text: str) -> Clauses:
+def read(text: str, take: Collection[Taken] = ()) -> Clauses:
     """What is read of a document, as if it lay in the working folder."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "SKILL.md"
         path.write_text(text, encoding="utf-8", newline="")
-        found = read_clauses([str(path)])
+        found = read_clauses([str(path)], None, take)
     return Clauses(
         tuple(replace(clause, path="SKILL.md") for clause in found.clauses),
         ("SKILL.md",),
@@ -79,15 +85,19 @@ def read(text: str) -> Clauses:
 
 
 @settings(max_examples=300, deadline=None)
-@given(DOCUMENTS)
-def test_each_sentence_is_a_clause_or_is_listed_with_the_reason(text: str) -> None:
-    found = read(text)
+@given(DOCUMENTS, st.sets(st.sampled_from(TAKEN)))
+def test_each_sentence_is_a_clause_or_is_listed_with_the_reason(text: str, take: set[Taken]) -> None:
+    found = read(text, take)
     source = Source("SKILL.md", text)
     said = Counter((source.position(s.span.start)[0], s.text) for s in read_document(source).sentences)
     hidden = [other for other in found.others if other.why in ("code", "comment")]
     told = Counter((each.line, each.text) for each in (*found.clauses, *found.others) if each not in hidden)
     assert told == said
-    assert {other.why for other in found.others} <= set(get_args(Why))
+    assert {other.why for other in found.others} <= set(get_args(Why)) - take
+    # Who takes more loses no clause, but that one may now introduce others.
+    leads = [other for other in found.others if other.why == "lead"]
+    obliging = Counter((clause.line, clause.text) for clause in read(text).clauses)
+    assert obliging <= Counter((each.line, each.text) for each in (*found.clauses, *leads))
 
 
 @settings(max_examples=300, deadline=None)
