@@ -61,7 +61,7 @@ def take_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--take`: which sentences that state no obligation are clauses, too."""
     return click.option(
         "--take", type=click.Choice(TAKEN), multiple=True,
-        help="Take for clauses, too, what is listed as not taken for this reason (repeatable).",
+        help="Also draft what is listed as not taken for this reason (repeatable).",
     )(command)  # fmt: skip
 
 

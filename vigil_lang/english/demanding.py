@@ -67,7 +67,8 @@ def demands(text: str) -> str | None:
 
 def asks(text: str) -> str | None:
     """The word by which a sentence demands something, says what should be, or what is to be done in a case."""
-    return demands(text) or _should(bare(text)) or in_a_case(bare(text))
+    said = bare(text)
+    return demands(text) or _should(said) or in_a_case(said)
 
 
 def _should(said: str) -> str | None:

@@ -152,6 +152,8 @@ def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
 def _each_cause_once(policy: Policy, found: list[Diagnostic]) -> list[Diagnostic]:
     """The findings, but not that no run puts a statement to the test where an action that they lack is the cause."""
     names = [(f.source, f.span) for f in found if f.code == "VGL401" and f.severity == "warning"]
+    if not names:
+        return found
     caused = {
         (statement.source, statement.span)
         for statement in policy.statements

@@ -144,7 +144,8 @@ class Draft(Table, frozen=True):
     """How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone."""
 
     take: Annotated[
-        tuple[OwnTaken, ...], _doc("Sentences that are clauses beside obligations, by why they are none.", ["step"])
+        tuple[OwnTaken, ...],
+        _doc("What is drafted beside obligations, by the reason that `vigil draft` lists it under.", ["step"]),
     ] = ()
     model: Annotated[Word | None, _doc("The model that drafts.", "claude-sonnet-5-5")] = None
     effort: Annotated[OwnEffort | None, _doc("How much effort the model makes; its own default if unset.", "high")] = (
