@@ -23,7 +23,7 @@ from vigil_lang.gate.log.derivation import KernelInputs, inputs_json
 from vigil_lang.gate.log.log import Log
 from vigil_lang.gate.moment import Moments
 from vigil_lang.gate.request import Request
-from vigil_lang.gate.revocation import Revocations, watch
+from vigil_lang.gate.revocation import Revocations, note_list, watch
 from vigil_lang.gate.run_snapshots import RunSnapshots
 from vigil_lang.gate.runs import Runs
 from vigil_lang.gate.settings import read_settings
@@ -114,7 +114,7 @@ class Gate:
         self._runs = Runs(self.log, self.store, self._shelf, self._following)
         self._authorities = Authorities(self.settings.authority, self.log.origin)
         self._revocations = Revocations(self.storage, self.settings.revocation)
-        self._revocations.known(self.store.revocations())  # an older list may have been put back meanwhile
+        self._revocations.known(self.store.last_revocations())  # an older list may have been put back meanwhile
         self._sources = _sources(self.settings.tier) if self.settings.tier.sources else ()
 
     # --- what programs ask --------------------------------------------------------------------------------------
@@ -485,7 +485,7 @@ class Gate:
         moment = self.now()
         at = moment // 1_000_000
         revoked = self._revocations.current(at)
-        self._note_revocations(revoked)
+        note_list(revoked, self.log, self.store)
         standing = self._authorities.standing(request, at, revoked)
         live = self._entered(request, standing)
         said, who = asked(request), _who(request)
@@ -656,12 +656,6 @@ class Gate:
             self.log.append("policy", {"policy_digest": self.policies.digest})
             self.store.catch_up()
 
-    def _note_revocations(self, revoked: Revoked) -> None:
-        """Note a list in force that the log does not know, such as one that was copied here."""
-        if revoked.list is not None and revoked.seq > self.store.revocations():
-            self.log.append("revocation", revoked.members())
-            self.store.catch_up()
-
     def _note_changes(self, request: Request, live: LiveRun, standing: Standing, tier: int, why: Sequence[str]) -> None:
         """Note where the authority or the tier of a run is another than at its last decision."""
         if standing.digest != live.authority_digest:
@@ -676,6 +670,7 @@ class Gate:
             seen = {run.name: run.acknowledged or 0 for run in self.store.runs()}
             for name in self._following.names():
                 if seen.get(name, revoked.seq) < revoked.seq:
+                    note_list(revoked, self.log, self.store)  # so that nobody has seen what the log does not know
                     self.log.append("acknowledged", {"run": name, "seq": revoked.seq})
 
 

@@ -15,7 +15,7 @@ from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.authority.keys import public_bytes
 from vigil_lang.gate.holds import Holds
 from vigil_lang.gate.log.log import Log, now, text_of
-from vigil_lang.gate.revocation import Entry, Revocations
+from vigil_lang.gate.revocation import Entry, Revocations, note_list
 from vigil_lang.gate.state import StateError, StateFolder
 from vigil_lang.gate.storage.opening import open_storage
 from vigil_lang.gate.store import Store
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.gate.authority.keys import Key
     from vigil_lang.gate.revocation import Kind, Revoked
     from vigil_lang.gate.settings import Settings
+    from vigil_lang.gate.store import Entry as LogEntry
     from vigil_lang.gate.store import Hold, Run
 
 WAIT = 1.0
@@ -117,9 +118,8 @@ class KillSwitch:
         try:
             with self._storage.lock():
                 log, store, holds = self._opened()
-                revoked = self._above_logged(log, store, revoked, key, seconds)
-                log.append("revocation", revoked.members())
-                store.catch_up()
+                revoked = self._above_logged(store, revoked, entry, key, seconds, undo=undo)
+                note_list(revoked, log, store)
                 void = () if undo else holds.void(f"{entry} is revoked", _hangs_on(entry))
             runs = self._seen_by(log, store, entry, revoked.seq)
         except StateError as error:
@@ -144,9 +144,7 @@ class KillSwitch:
         try:
             with self._storage.lock():
                 log, store, holds = self._opened()
-                if revoked.seq > before.seq:
-                    log.append("revocation", revoked.members())
-                    store.catch_up()
+                note_list(revoked, log, store)
                 for entry in new:
                     void += [each.id for each in holds.void(f"{entry} is revoked", _hangs_on(entry))]
             for entry in new:
@@ -175,24 +173,30 @@ class KillSwitch:
 
     def _logged(self, found: Revoked) -> tuple[Entry, ...]:
         """What is revoked by the newest list in the log: for one that is missing or damaged."""
-        log, _, _ = self._opened()
-        last = _last_list(log)
-        if last is None or last[0] < self._revocations.last_seq():
+        _, store, _ = self._opened()
+        lists = store.revocation_lists()
+        if not lists or lists[-1]["seq"] < self._revocations.last_seq():
             raise StateError(f"{found.fault}; the log does not tell what it was")
-        self._revocations.known(last[0])
-        return last[1]
+        self._revocations.known(lists[-1]["seq"])
+        return _entries(lists[-1])
 
-    def _above_logged(self, log: Log, store: Store, revoked: Revoked, key: Key, seconds: int) -> Revoked:
-        """The list that was put in force, or one above all that runs have seen: an old one may have been put back."""
-        highest = store.revocations()
-        last = _last_list(log) if highest >= revoked.seq else None
-        if last is None:
-            return revoked
+    def _above_logged(
+        self, store: Store, mine: Revoked, entry: Entry, key: Key, seconds: int, *, undo: bool
+    ) -> Revoked:
+        """The list that was put in force, or one above all that the log has where that was made of an old one that had
+        been put back: it revokes what both do, and the entry as is asked for.
+
+        The log may have the list already, as gates note what they see, and newer ones that others made of it.
+        """
         at = self._clock() // 1_000_000
         with self._revocations.alone():
-            self._revocations.known(max(highest, last[0]))
-            assert revoked.list is not None
-            return self._revocations.publish({*last[1], *revoked.list.revoked}, key, at, at + seconds)
+            now = self._revocations.current(at)
+            others = [each for each in store.revocation_lists(mine.seq) if not _is_made_of(each, mine, now)]
+            if not others:
+                return mine
+            after = {*_entries(others[-1]), *(now.list.revoked if now.list else ()), entry}
+            self._revocations.known(store.last_revocations())
+            return self._revocations.publish(after - {entry} if undo else after, key, at, at + seconds)
 
     def _seen_by(self, log: Log, store: Store, entry: Entry, seq: int) -> tuple[SeenBy, ...]:
         """The live runs that an entry concerns, as soon as all have acknowledged the list, or the time is over."""
@@ -272,10 +276,12 @@ def _hangs_on(entry: Entry) -> Callable[[Hold], bool]:
     return concerned
 
 
-def _last_list(log: Log) -> tuple[int, tuple[Entry, ...]] | None:
-    """The number and the entries of the newest list that the log has."""
-    found: tuple[int, tuple[Entry, ...]] | None = None
-    for _, each in log.entries():
-        if each.get("kind") == "revocation" and (found is None or each["seq"] >= found[0]):
-            found = each["seq"], msgspec.convert(each["revoked"], tuple[Entry, ...])
-    return found
+def _is_made_of(logged: LogEntry, mine: Revoked, now: Revoked) -> bool:
+    """Whether a list in the log is one that was put in force, or may be made of it: it is now, or came before that."""
+    if logged["seq"] in (mine.seq, now.seq):
+        return logged["digest"] in (mine.digest, now.digest)
+    return bool(logged["seq"] < now.seq)
+
+
+def _entries(logged: LogEntry) -> tuple[Entry, ...]:
+    return msgspec.convert(logged["revoked"], tuple[Entry, ...])

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from vigil_lang.gate.authority.keys import Key
+    from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.settings import RevocationSettings
     from vigil_lang.gate.storage.storage import Stamp, Storage
+    from vigil_lang.gate.store import Store
 
 PAYLOAD_TYPE = "application/vnd.vigil.revocations+json"
 """The DSSE payload type of a list."""
@@ -42,6 +44,9 @@ SKEW = 300
 
 WATCH_SECONDS = 0.05
 """How often a list is looked at by who acknowledges it between decisions."""
+
+_READS = 3
+"""How often a list is read that counts for nothing and is replaced meanwhile."""
 
 EVERYONE = "*"
 """The name that goes with the kind `all`."""
@@ -262,9 +267,11 @@ class Revocations:
 
     def _take_in(self) -> None:
         try:
-            stamp, data = self._storage.revocations()
-            self._now = self._verified(data)
-            self._stamp = stamp
+            for _ in range(_READS):
+                stamp, data = self._storage.revocations()
+                self._now, self._stamp = self._verified(data), stamp
+                if self._now.fault is None or self._storage.revocation_stamp() == stamp:
+                    break  # else it may be old only because a new one was put in its place while it was read
         except (OSError, StateError) as error:
             self._now, self._stamp = self._fault(f"it cannot be read: {_reason(error)}"), None
 
@@ -327,6 +334,17 @@ class Revocations:
                 os.close(handle)
         except OSError as error:
             raise StateError(f"what was seen of the revocation list cannot be kept: {error.strerror}") from error
+
+
+def note_list(revoked: Revoked, log: Log, store: Store) -> None:
+    """Note a list in force that the log does not have, such as one that was copied here, under the lock of the log.
+
+    Raises:
+        StateError: the log cannot be written.
+    """
+    if revoked.list is not None and not store.has_list(revoked.seq, revoked.digest):
+        log.append("revocation", revoked.members())
+        store.catch_up()
 
 
 def watch(revocations: Revocations, changed: Callable[[Revoked], None], stop: threading.Event) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vigil_lang.gate.notices.told import Untold
     from vigil_lang.gate.storage.storage import Storage
 
-SCHEMA = 4
+SCHEMA = 5
 """The version of the tables: an index of another one is made anew."""
 
 HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "cancelled"]
@@ -86,6 +86,8 @@ CREATE TABLE signal (
 ) STRICT;
 CREATE INDEX signal_run ON signal (run, source);
 CREATE TABLE policy (seq INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT;
+CREATE TABLE revocation (number INTEGER NOT NULL, digest TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
+CREATE INDEX revocation_number ON revocation (number, seq);
 """
 
 _FOLLOWED = ", ".join(f"'{kind}'" for kind in OF_RUNS)
@@ -420,6 +422,9 @@ class Store:
                 apply_to(self._base, seq, at, entry)
             case "policy":
                 self._base.execute("INSERT INTO policy VALUES (?, ?)", (seq, entry["policy_digest"]))
+            case "revocation":
+                listed = (entry["seq"], entry["digest"], seq)
+                self._base.execute("INSERT INTO revocation VALUES (?, ?, ?)", listed)
             case "approval":
                 self._approval(seq, entry)
             case "denial":
@@ -640,9 +645,22 @@ class Store:
         """A run; None where it did not begin."""
         return next((Run(*row) for row in self._rows("SELECT * FROM run WHERE name = ?", name)), None)
 
-    def revocations(self) -> int:
-        """The highest number of a revocation list that any run has acknowledged, 0 where none has."""
-        return int(self._rows("SELECT IFNULL(MAX(acknowledged), 0) FROM run")[0][0])
+    def last_revocations(self) -> int:
+        """The highest number of a revocation list that the log has or a run has acknowledged, 0 where there is none."""
+        query = "SELECT MAX(IFNULL((SELECT MAX(acknowledged) FROM run), 0), IFNULL(MAX(number), 0)) FROM revocation"
+        return int(self._rows(query)[0][0])
+
+    def revocation_lists(self, least: int = 0) -> list[Entry]:
+        """The entries of the revocation lists with a number or a higher one, in the order of their numbers."""
+        query = (
+            "SELECT entries.seq, entries.start FROM revocation JOIN entries USING (seq)"
+            " WHERE number >= ? ORDER BY number, seq"
+        )
+        return [entry for _, entry in self._read(self._rows(query, least))]
+
+    def has_list(self, number: int, digest: str) -> bool:
+        """Whether the log has a revocation list, by its number and digest."""
+        return bool(self._rows("SELECT 1 FROM revocation WHERE number = ? AND digest = ?", number, digest))
 
     def signals(self, run: str, at: int) -> list[Signalled]:
         """What was said of a run and still counts at a time (POSIX seconds), in order.

@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from vigil_lang.cli.main import run
 from vigil_lang.gate.authority.keys import Key, write_key
 from vigil_lang.gate.kill_switch import KillSwitch
 from vigil_lang.gate.log.log import Log
-from vigil_lang.gate.revocation import Entry, Revocations
+from vigil_lang.gate.revocation import Entry, Revocations, note_list
 from vigil_lang.gate.settings import read_settings
 from vigil_lang.gate.state import StateFolder
 from vigil_lang.gate.storage.folder import FolderStorage
@@ -23,6 +24,8 @@ from vigil_lang.gate.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from vigil_lang.gate.revocation import Revoked
 
 Kill = "Callable[..., tuple[int, dict[str, Any]]]"
 DAY = 86400
@@ -43,6 +46,13 @@ class State:
             self.store.catch_up()
             self.log.append(kind, members)
             self.store.catch_up()
+
+    def note(self, revoked: Revoked) -> None:
+        """As a gate does that sees a list."""
+        with self.folder.lock():
+            self.log.refresh()
+            self.store.catch_up()
+            note_list(revoked, self.log, self.store)
 
     def start(self, name: str, agent: str) -> None:
         self.append("run_start", run=name, agent=agent, policy_digest="p", authority_digest="a")
@@ -211,6 +221,57 @@ def test_at_once_from_several_places_none_is_lost(state: State) -> None:
     assert sorted(entry["seq"] for entry in state.entries("revocation")) == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.parametrize("undo", [False, True])
+def test_a_gate_that_notes_a_list_before_its_author_does_changes_nothing(
+    undo: bool, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gate that watches acknowledges a list at once, and may be first at the log."""
+    state.start("r1", "mailer")
+    author = switch(state)
+    author.revoke(Entry("run", "r1"), _key(state), DAY)
+    publish = author._publish
+
+    def seen_at_once(*args: Any, **more: Any) -> Any:
+        found = publish(*args, **more)
+        state.note(found)
+        state.append("acknowledged", run="r1", seq=found.seq)
+        return found
+
+    monkeypatch.setattr(author, "_publish", seen_at_once)
+    author.revoke(Entry("run", "r1") if undo else Entry("agent", "mailer"), _key(state), DAY, undo=undo)
+    assert state.revoked().seq == 2
+    assert state.revoked().run("r1") is not undo
+    assert [entry["seq"] for entry in state.entries("revocation")] == [1, 2]
+
+
+def test_kills_and_undoes_at_once_beside_a_gate_that_notes_them(state: State) -> None:
+    names = [f"agent{number}" for number in range(4)]
+    over = threading.Event()
+
+    def note() -> None:
+        seen = State(state.folder)
+        while not over.is_set():
+            seen.note(seen.revoked())
+
+    def revoke(name: str) -> None:
+        own = switch(State(state.folder))
+        for undo in (False, True, False, True):
+            own.revoke(Entry("agent", name), _key(state), DAY, undo=undo)
+            assert state.revoked().agent(name) is not undo
+
+    with ThreadPoolExecutor() as pool:
+        noting = pool.submit(note)
+        revoking = [pool.submit(revoke, name) for name in names]
+        try:
+            for each in revoking:
+                each.result(60)
+        finally:
+            over.set()
+        noting.result(60)
+    assert state.revoked().list.revoked == ()
+    assert sorted(entry["seq"] for entry in state.entries("revocation")) == [*range(1, 17)]
+
+
 def test_only_keys_of_the_settings_revoke(kill: Any, state: State, tmp_path: Path) -> None:
     write_key(Key.new(), str(tmp_path / "other.pem"))
     assert kill("mailer", "--key", str(tmp_path / "other.pem")) == (2, {})
@@ -288,6 +349,17 @@ def test_an_older_list_that_was_put_back_with_what_was_seen_is_outdone(kill: Any
     assert {(each["kind"], each["name"]) for each in told["revoked"]} == {
         ("agent", "harmless"), ("agent", "mailer"), ("run", "r9"),
     }  # fmt: skip
+
+
+def test_undo_is_obeyed_where_an_older_list_was_put_back(kill: Any, state: State) -> None:
+    kill("--agent", "mailer")
+    older = state.folder.path / "older"
+    shutil.copy2(state.folder.revocations, older)
+    kill("--agent", "other")
+    older.rename(state.folder.revocations)
+    (state.folder.path / "revocations.seen").unlink()
+    status, told = kill("--agent", "mailer", "--undo")
+    assert (status, told["seq"], told["revoked"]) == (0, 3, [{"kind": "agent", "name": "other"}])
 
 
 def test_a_folder_that_is_none_is_bad_input(tmp_path: Path) -> None:

@@ -356,6 +356,25 @@ def test_a_revocation_is_in_force_in_another_process_at_once(
     assert seen - began < 1
 
 
+def test_a_list_that_is_replaced_while_it_is_read_is_no_fault(
+    folder: StateFolder, key: Key, revocations: Revocations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number is below the one that was seen by then: a call of somebody else would be blocked for a moment."""
+    revocations.publish([], key, NOW, END)
+    storage = FolderStorage(StateFolder(folder.path))
+    read = storage.revocations
+
+    def slowly() -> Any:
+        found = read()
+        if revocations.last_seq() == 1:
+            revocations.publish([MAILER], key, NOW, END)
+        return found
+
+    monkeypatch.setattr(storage, "revocations", slowly)
+    seen = Revocations(storage, RevocationSettings((key.public,))).current(NOW)
+    assert (seen.fault, seen.seq, seen.agent("mailer")) == (None, 2, True)
+
+
 def test_who_watches_is_told_of_each_list(key: Key, revocations: Revocations, tmp_path: Path) -> None:  # noqa: ARG001
     told: list[Revoked] = []
     stop, seen = threading.Event(), threading.Event()
