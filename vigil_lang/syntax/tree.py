@@ -6,7 +6,10 @@ A parenthesised expression is its inner node with the span widened to the parent
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias
+from threading import Lock
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from msgspec import Struct
 
 from vigil_lang.base.node import Node
 from vigil_lang.diagnostics.diagnostic import NOWHERE, Source, Span
@@ -237,6 +240,43 @@ Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond | Interval | Repeate
 # --- items -------------------------------------------------------------------------------------------------
 
 
+class Moved(Struct, gc=False):
+    """A part of an item, `by` so many code points further on than it was: moved when somebody looks at it.
+
+    Most parts of most items of a text that is typed in are moved many times before anybody does.
+    """
+
+    part: Any
+    by: int
+    _result: Any = None
+
+    @property
+    def result(self) -> Any:
+        """The part where it is now, the same for all who ask."""
+        if self._result is None:
+            from vigil_lang.syntax.moved import moved  # late: who reads a policy once moves nothing
+
+            with _MOVING:
+                if self._result is None:
+                    self._result = moved(self.part, self.by)
+        return self._result
+
+    def further(self, by: int) -> Moved:
+        """The same part still further on."""
+        return Moved(self.part, self.by + by) if self._result is None else Moved(self._result, by)
+
+
+_MOVING = Lock()
+
+
+class Movable(Node, frozen=True, eq=False):
+    """An item. Its fields may hold what has `Moved`, which nobody sees who reads them."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = Node.__getattribute__(self, name)
+        return value.result if value.__class__ is Moved else value
+
+
 class Annotation(Node, frozen=True, eq=False):
     """`@name("text", word, 3)`."""
 
@@ -245,7 +285,7 @@ class Annotation(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Use(Node, frozen=True, eq=False):
+class Use(Movable, frozen=True, eq=False):
     """`use std.files: writes`; `names` is empty when everything is imported.
 
     A relative module starts with a dot.
@@ -258,7 +298,7 @@ class Use(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Let(Node, frozen=True, eq=False):
+class Let(Movable, frozen=True, eq=False):
     """`let NAME = value`."""
 
     name: Name
@@ -271,7 +311,7 @@ class Let(Node, frozen=True, eq=False):
 ParamType: TypeAlias = Literal["number", "text", "bool", "set"]
 
 
-class Param(Node, frozen=True, eq=False):
+class Param(Movable, frozen=True, eq=False):
     """`param NAME: type = default`."""
 
     name: Name
@@ -282,7 +322,7 @@ class Param(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Pattern(Node, frozen=True, eq=False):
+class Pattern(Movable, frozen=True, eq=False):
     """`pattern NAME(x, y) = condition`."""
 
     name: Name
@@ -313,7 +353,7 @@ class Form(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Statement(Node, frozen=True, eq=False):
+class Statement(Movable, frozen=True, eq=False):
     """`statement NAME: form after condition where test`."""
 
     name: Name
@@ -328,7 +368,7 @@ class Statement(Node, frozen=True, eq=False):
 Mode: TypeAlias = Literal["pass", "hold", "block"]
 
 
-class Rule(Node, frozen=True, eq=False):
+class Rule(Movable, frozen=True, eq=False):
     """`rule NAME: when condition then hold record field, … relaxes name, …`."""
 
     name: Name
@@ -447,7 +487,7 @@ class Expectation(Node, frozen=True, eq=False):
 Clause: TypeAlias = RunFile | RunEvents | RunCalls | Setting | Expectation
 
 
-class TestCase(Node, frozen=True, eq=False):
+class TestCase(Movable, frozen=True, eq=False):
     """`test "name" { … }`: a run, and what it is expected to show."""
 
     name: String
