@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Loaded, Policy
     from vigil_lang.syntax import tree
-    from vigil_lang.syntax.scan import Token
+    from vigil_lang.syntax.token_list import TokenList
     from vigil_lsp.files import Files
     from vigil_lsp.text import Text
 
@@ -33,7 +33,7 @@ class Reading:
     uri: str
     text: Text
     loaded: Loaded
-    tokens: list[Token] = field(repr=False)
+    tokens: TokenList = field(repr=False)
     params: Mapping[str, object] = field(default_factory=dict, repr=False)
     memory: Memory = field(default_factory=Memory, repr=False)
     """What the policy's last text meant."""

@@ -23,6 +23,7 @@ from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
 from vigil_lang.semantics.policy import load_module
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.token_list import TokenList
 from vigil_lsp.cursor import path_at, token_at
 from vigil_lsp.names import Names
 from vigil_lsp.reading import Reading
@@ -181,7 +182,7 @@ class _Check:
             if self._touches(reading):
                 source = self.texts.get(path_of(reading.module), reading.source)
                 loaded = load_module(source, access=access)
-                reading = Reading(reading.uri, Text(source.text), loaded, [], reading.params)
+                reading = Reading(reading.uri, Text(source.text), loaded, TokenList.of([]), reading.params)
             after.append(reading)
         renamed = Names(after)
         for module in renamed.modules:

@@ -22,6 +22,7 @@ from vigil_lang.syntax.items import segments
 from vigil_lang.syntax.lalr import Parser, Unexpected
 from vigil_lang.syntax.scan import COMMENTS, tokens
 from vigil_lang.syntax.terminals import Body, Terminals, literals
+from vigil_lang.syntax.token_list import TokenList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,7 @@ def read_by_us(body: Body, start: str) -> object:
 
 
 def check(text: str) -> None:
-    for segment in segments(text, tokens(text)):
+    for segment in segments(text, TokenList.of(tokens(text))):
         code = [token for token in segment.tokens if token.kind not in COMMENTS]
         ours, larks = Body(code), Body(code)
         for start in ("item", "header"):
@@ -114,7 +115,7 @@ def test_what_is_no_policy() -> None:
 
 def test_every_beginning_of_an_item() -> None:
     for text in SEEDS:
-        for segment in segments(text, tokens(text)):
+        for segment in segments(text, TokenList.of(tokens(text))):
             code = [token for token in segment.tokens if token.kind not in COMMENTS]
             for length in range(1, min(len(code), 40)):
                 assert read_by_us(Body(code[:length]), "item") == read_by_lark(Body(code[:length]), "item")

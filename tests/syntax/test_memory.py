@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 from syntax_support import source
 
 from tests.fuzz_parser import SEEDS, WORDS
@@ -21,6 +22,8 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_FINDINGS, Lexed, parse_with_tokens
 from vigil_lang.syntax.print import to_text
+from vigil_lang.syntax.scan import Token
+from vigil_lang.syntax.token_list import TokenList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +86,7 @@ def everything(lexed: Lexed, of: Source) -> object:
         file.doc,
         file.broken,
         found,
-        lexed.tokens,
+        list(lexed.tokens),
     )
 
 
@@ -162,6 +165,82 @@ def test_a_policy_as_it_is_typed(text: str) -> None:
     memory = Memory()
     for end in range(len(text) + 1):
         assert_same(text[:end], memory)
+
+
+@settings(max_examples=STEPS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(trees.files(), st.integers(0, 2**32))
+def test_nobody_has_to_look_at_each_text(file: tree.File, seed: int) -> None:
+    """What moves when somebody looks at it has by then moved many times, and been looked at in part."""
+    memory, chosen = Memory(), Random(seed)
+    text = to_text(file)
+    for after in edits(text, seed, 25):
+        of = source(after)
+        remembered = parse_with_tokens(of, memory)
+        if chosen.random() < 0.2:
+            assert everything(remembered, of) == everything(parse_with_tokens(of), of)
+        elif remembered.parsed.file.items and len(remembered.tokens):
+            spelled_out(chosen.choice(remembered.parsed.file.items))
+            chosen.choice(remembered.tokens)
+
+
+def test_what_moved_is_the_same_for_all_who_look_at_it() -> None:
+    memory = Memory()
+    assert_same(THREE, memory)
+    item = parse_with_tokens(source(f"// moved\n{THREE}"), memory).parsed.file.items[1]
+    assert isinstance(item, tree.Statement)
+    assert item.form is item.form
+    further = parse_with_tokens(source(f"// moved on\n{THREE}"), memory).parsed.file.items[1]
+    assert isinstance(further, tree.Statement)
+    assert further.form.span.start == item.form.span.start + 3
+
+
+def test_tokens_that_nobody_looks_at_are_not_moved() -> None:
+    """Nor are the parts of items: an edit at the top of a long text costs what it changes."""
+    memory = Memory()
+    text = "".join(f"let A{number} = {{a, b, c}}\n" for number in range(1000))
+    assert_same(text, memory)
+    lexed = parse_with_tokens(source(f"// x\n{text}"), memory)
+    moved = [item for item in lexed.parsed.file.items if astuple(item)[1].__class__ is tree.Moved]
+    assert len(moved) == 1000
+    assert sum(1 for block in lexed.tokens._blocks if not block.at[1]) <= 2
+
+
+@settings(max_examples=STEPS, deadline=None, database=None)
+@given(st.data())
+def test_tokens_in_blocks_are_those_of_a_list(data: st.DataObject) -> None:
+    def some(start: int) -> list[Token]:
+        count = data.draw(st.integers(0, 600))
+        return [
+            Token("comment" if at % 7 == 3 else "word", "x", start + 2 * at, start + 2 * at + 1) for at in range(count)
+        ]
+
+    plain = some(0)
+    found = TokenList.of(plain)
+    for _ in range(data.draw(st.integers(1, 6))):
+        first = data.draw(st.integers(0, len(plain)))
+        last = data.draw(st.integers(first, len(plain)))
+        new = some(plain[first - 1].end + 1 if first else 0)
+        end = new[-1].end + 1 if new else plain[first - 1].end + 1 if first else 0
+        by = end - (plain[last].start if last < len(plain) else 0)
+        found = found.edited(first, last, new, by)
+        rest = [token._replace(start=token.start + by, end=token.end + by) for token in plain[last:]]
+        plain = plain[:first] + new + rest
+        assert len(found) == len(plain)
+        if not plain:
+            continue
+        at = data.draw(st.integers(0, len(plain) - 1))
+        offset = data.draw(st.integers(0, plain[-1].end + 1))
+        assert found.first_from(offset) == sum(token.start < offset for token in plain)
+        assert (found.text(at), found.span(at)) == (plain[at].text, plain[at].span)
+        assert found.span(at, len(plain)) == (plain[at].start, plain[-1].end)
+        assert found[at] == plain[at]
+        assert found[at - len(plain)] == plain[at]
+        assert found[at : at + 300] == plain[at : at + 300]
+        assert [*found.comments()] == [(token.text, token.span) for token in plain if token.kind == "comment"]
+    assert list(found) == plain
+    assert found[::-1] == plain[::-1]
+    with pytest.raises(IndexError):
+        found[len(plain)]
 
 
 THREE = 'policy p\n\n/// One.\nlet A = {a}\n\n@note("b")\nstatement B: abs(A)\n\nlet C = {c}\n'

@@ -12,7 +12,7 @@ from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lang.syntax.print import UNICODE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.syntax.scan import Token
 
@@ -72,7 +72,7 @@ def _prove(before: Lexed, source: Source, spelling: Spelling) -> None:
         raise FormatError("formatting the formatted text changes it again")
 
 
-def _canonical(tokens: list[Token]) -> Iterator[str]:
+def _canonical(tokens: Iterable[Token]) -> Iterator[str]:
     for token in tokens:
         if token.kind in ("doc", "comment"):
             yield token.text.rstrip()

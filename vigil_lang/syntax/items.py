@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.base.structs import Frozen
-from vigil_lang.diagnostics.diagnostic import Span
-from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING, TEST
+from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING, TEST, Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.syntax.scan import Token
+    from vigil_lang.diagnostics.diagnostic import Span
+    from vigil_lang.syntax.token_list import TokenList
 
 Head: TypeAlias = "tuple[int, int]"
 """Where an item begins: the index of its first token, documentation and annotations included, and of its keyword."""
@@ -33,26 +33,34 @@ _QUOTED = ("string", "unclosed")
 # What follows a value in a test: the value may be called like an item.
 _CLAUSES = frozenset({"run", "calls", "set", "expect"})
 _TESTS = frozenset({"contains", "in", "not"})
+_NO_TOKEN = Token("symbol", "", 0, 0)
+"""Before the first token, and behind the last."""
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
 
 class Segment(Frozen, frozen=True):
     """The tokens of one item: documentation comments and annotations first, then its keyword and the rest.
 
-    `keyword` is None for text that belongs to no item; `head` is the index in `tokens` of the keyword, or of
-    the word that stands in its place.
+    They are those of `found` from `first` to before `last`. `keyword` is None for text that belongs to no item; `head`
+    is the index of the keyword, or of the word that stands in its place.
     """
 
-    tokens: list[Token]
+    found: TokenList
+    first: int
+    last: int
     keyword: str | None
-    head: int = 0
+    head: int
+
+    @property
+    def tokens(self) -> list[Token]:
+        return self.found[self.first : self.last]
 
     @property
     def span(self) -> Span:
-        return Span(self.tokens[0].start, self.tokens[-1].end)
+        return self.found.span(self.first, self.last)
 
 
-def segments(text: str, found: list[Token], known: list[Head] | None = None) -> list[Segment]:
+def segments(text: str, found: TokenList, known: list[Head] | None = None) -> list[Segment]:
     """Cut a file where items begin, if that is not known already; code before the first of them belongs to none."""
     heads = list(item_heads(text, found)) if known is None else known
     first_code = next((i for i, t in enumerate(found) if t.kind not in COMMENTS), len(found))
@@ -61,12 +69,13 @@ def segments(text: str, found: list[Token], known: list[Head] | None = None) -> 
     ends = [start for start, _ in heads[1:]] + [len(found)]
     result: list[Segment] = []
     for (start, head), end in zip(heads, ends, strict=False):
-        word = found[head].text
-        result.append(Segment(found[start:end], word if word in ITEM_WORDS or word == TEST else None, head - start))
+        word = found.text(head)
+        keyword = word if word in ITEM_WORDS or word == TEST else None
+        result.append(Segment(found, start, end, keyword, head))
     return result
 
 
-def item_heads(text: str, found: list[Token], after: int | None = None) -> Iterator[Head]:
+def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterator[Head]:
     """Where items begin, and text at the start of a line that belongs to none.
 
     Outside brackets two operands never stand side by side, so an item word after a complete operand begins
@@ -78,37 +87,35 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
     With `after`, the index of an item word that begins an item, only those behind it.
     """
     fresh = after is None
-    code = [i for i, t in enumerate(found[after:], after or 0) if t.kind not in COMMENTS]
     depth = 0
     marked: int | None = None  # the first annotation since the last item's end
     lost = fresh  # whether what stands before belongs to no item
     # Follows the tokens just closely enough to tell whether what was read could be a whole item. `complete`: it
     # could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
     complete, named, negates = fresh, not fresh, False
-    in_rule = after is not None and found[after].text == "rule"
-    for at, index in islice(enumerate(code), 0 if fresh else 1, None):
-        kind, word, start, _ = found[index]
+    in_rule = after is not None and found.text(after) == "rule"
+    for index, before, token, following, third in islice(_code(found, after or 0), 0 if fresh else 1, None):
+        kind, word, start, _ = token
         begins = False
         if kind != "word":
             if word == "@":
-                if marked is None and ((depth == 0 and complete) or _own_line(text, found, code, at)):
+                if marked is None and ((depth == 0 and complete) or _own_line(text, before, token)):
                     marked = index
             elif word in OPENING:
                 depth += 1
             elif word in CLOSING:
                 depth = max(0, depth - 1)
-            counts = kind == "number" and word.isdigit() and at > 0 and found[code[at - 1]].text == "in"
+            counts = kind == "number" and word.isdigit() and before.text == "in"
             complete, named, negates = word not in _WANTS_MORE and not counts, word in _BEFORE_NAMES, False
             continue
-        if word == TEST and at + 1 < len(code) and found[code[at + 1]].kind in _QUOTED:
-            begins = (depth == 0 and complete) or _own_line(text, found, code, at)
+        if word == TEST and following.kind in _QUOTED:
+            begins = (depth == 0 and complete) or _own_line(text, before, token)
         elif word in ITEM_WORDS:
             begins = (depth == 0 and complete) or (
-                _own_line(text, found, code, at) and _declares([found[i].text for i in code[at : at + 3]])
+                _own_line(text, before, token) and _declares(word, following.text, third.text)
             )
         elif depth == 0 and complete and not lost:
-            following = found[code[at + 1]].text if at + 1 < len(code) else ""
-            joins = word in _JOINS or (in_rule and word in _JOINS_OF_RULES) or _weakens(word, following)
+            joins = word in _JOINS or (in_rule and word in _JOINS_OF_RULES) or _weakens(word, following.text)
             begins = text[start - 1] == "\n" and not joins
         if begins:
             yield _documented(text, found, index if marked is None else marked), index
@@ -117,9 +124,9 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
         if begins and not lost:
             complete, named, negates = False, True, False
         # After `record`, say, a field may be called `when`; after the rule's name it begins the condition.
-        elif named and word != "always" and not (in_rule and word == "when" and found[code[at - 1]].text == ":"):
+        elif named and word != "always" and not (in_rule and word == "when" and before.text == ":"):
             complete, named, negates = True, False, False
-        elif (word in _PREFIXES or (in_rule and word == "when")) and not (not in_rule and _is_tested(found, code, at)):
+        elif (word in _PREFIXES or (in_rule and word == "when")) and not (not in_rule and _is_tested(word, following)):
             complete, named, negates = False, word == "violates", complete and word == "not"
         elif (complete or negates) and (word in _JOINS or (in_rule and word in _JOINS_OF_RULES)):
             complete, named, negates = False, word in _NAME_FOLLOWS, False
@@ -129,13 +136,25 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
         yield _documented(text, found, marked), marked
 
 
-def _is_tested(found: list[Token], code: list[int], at: int) -> bool:
+def _code(found: TokenList, first: int) -> Iterator[tuple[int, Token, Token, Token, Token]]:
+    """Each token from the first on that is no comment, with its index, the one before it and the two behind."""
+    code = ((index, token) for index, token in enumerate(found.since(first), first) if token.kind not in COMMENTS)
+    ahead = chain(code, repeat((0, _NO_TOKEN)))
+    before = _NO_TOKEN
+    (index, token), (at, following) = next(ahead), next(ahead)
+    while token is not _NO_TOKEN:
+        further, third = next(ahead)
+        yield index, before, token, following, third
+        before, index, token, at, following = token, at, following, further, third
+
+
+def _is_tested(word: str, following: Token) -> bool:
     """Whether a word is an argument called `violates`."""
-    return found[code[at]].text == "violates" and at + 1 < len(code) and found[code[at + 1]].text in _TESTS
+    return word == "violates" and following.text in _TESTS
 
 
-def _own_line(text: str, found: list[Token], code: list[int], at: int) -> bool:
-    return at == 0 or "\n" in text[found[code[at - 1]].end : found[code[at]].start]
+def _own_line(text: str, before: Token, token: Token) -> bool:
+    return before is _NO_TOKEN or "\n" in text[before.end : token.start]
 
 
 def _weakens(word: str, after: str) -> bool:
@@ -143,9 +162,8 @@ def _weakens(word: str, after: str) -> bool:
     return word == "weak" and after in ("since", "until")
 
 
-def _declares(texts: list[str]) -> bool:
+def _declares(word: str, name: str, after: str) -> bool:
     """Whether an item word and the two tokens after it begin an item, where an operand could be called like one."""
-    word, name, after = (*texts, "", "")[:3]
     if not (name[:1].isalpha() or name[:1] == "_"):
         return word == "use" and name.startswith(".")
     goes_on = name in _JOINS or name in ITEM_WORDS or name in _CLAUSES or (name == TEST and after[:1] == '"')
@@ -153,7 +171,7 @@ def _declares(texts: list[str]) -> bool:
     return after == _AFTER_NAME.get(word) or not goes_on
 
 
-def _documented(text: str, found: list[Token], start: int) -> int:
+def _documented(text: str, found: TokenList, start: int) -> int:
     """Where an item starts when the documentation on the lines above it is counted in."""
     at = start
     while at > 0 and found[at - 1].kind in COMMENTS:

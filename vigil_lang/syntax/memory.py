@@ -11,21 +11,21 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Source
 from vigil_lang.syntax import scan
 from vigil_lang.syntax.items import item_heads
 from vigil_lang.syntax.moved import moved, moved_finding
-from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST, Token
+from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST
+from vigil_lang.syntax.token_list import TokenList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.syntax.items import Head, Segment
+    from vigil_lang.syntax.scan import Token
 
 _BEGINNINGS = ITEM_WORDS | {TEST}
-_new: Any = tuple.__new__  # half as long as `Token(…)`
 
 _Key: TypeAlias = "tuple[str, int, bool]"
 """The text of a segment, which of its tokens is the head, and whether it opens the file."""
@@ -55,19 +55,18 @@ class Memory:
         self.heads: list[Head] = []
         """Where items begin in the last text."""
         self._source = Source("", "")
-        self._tokens: list[Token] = []
+        self._tokens = TokenList.of([])
         self._last: dict[_Key, Read] = {}
         self._read: dict[_Key, Read] = {}
 
-    def tokens(self, source: Source, limit: int) -> list[Token]:
+    def tokens(self, source: Source, limit: int) -> TokenList:
         """The tokens of the next text. More of them than the limit are no text to remember, and may be left out."""
         text, old, change = source.text, self._tokens, _change(self._source.text, source.text)
-        first = bisect_left(old, change.start, key=_start)
-        last = bisect_left(old, change.old_end, key=_start)
+        first, last = old.first_from(change.start), old.first_from(change.old_end)
         scanned = scan.tokens(text, limit + 1, change.start, change.new_end)
-        found = old[:first] + scanned + _further(old[last:], change.new_end - change.old_end)
+        found = old.edited(first, last, scanned, change.new_end - change.old_end)
         if len(found) > limit:
-            self._source, self._tokens, self.heads = Source("", ""), [], []
+            self._source, self._tokens, self.heads = Source("", ""), TokenList.of([]), []
         else:
             self.heads = self._heads_after(text, found, first, last)
             self._source, self._tokens = source, found
@@ -76,15 +75,14 @@ class Memory:
 
     def read(self, segment: Segment, opens: bool, parse: Callable[[Segment, bool], Read]) -> Read:
         """What a segment of the text parses to; by `parse`, where none with its text did in the text before."""
-        found = segment.tokens
-        start = found[0].start
-        key = self._source.text[start : found[-1].end], segment.head, opens
+        start, end = segment.span
+        key = self._source.text[start:end], segment.head - segment.first, opens
         known = self._last.get(key)
         read = parse(segment, opens) if known is None else _at(known, start, self._source)
         self._read[key] = read
         return read
 
-    def _heads_after(self, text: str, found: list[Token], first: int, last: int) -> list[Head]:
+    def _heads_after(self, text: str, found: TokenList, first: int, last: int) -> list[Head]:
         """Where items begin, the old tokens from `first` to `last` having been replaced.
 
         They begin where they did as far as the tokens are the same that tell so: an item word and the two after it.
@@ -104,10 +102,6 @@ class Memory:
         return heads
 
 
-def _start(token: Token) -> int:
-    return token.start
-
-
 def _head(head: Head) -> int:
     return head[1]
 
@@ -117,21 +111,17 @@ def _is_settled(found: list[Token]) -> bool:
     return found[0].text in _BEGINNINGS and sum(token.kind not in COMMENTS for token in found) > 2
 
 
-def _further(found: list[Token], by: int) -> list[Token]:
-    if by == 0:
-        return found
-    return [_new(Token, (kind, text, start + by, end + by)) for kind, text, start, end in found]
-
-
 def _at(read: Read, start: int, source: Source) -> Read:
     """The same of a segment with that text elsewhere; what is found is found in the new source."""
-    by = start - read.start
-    failed = isinstance(read.node, Diagnostic)
-    if by == 0 and not failed and not read.misplaced:
+    by, node, misplaced = start - read.start, read.node, read.misplaced
+    if isinstance(node, Diagnostic):
+        node = moved_finding(node, source, by)
+    elif by:
+        node = moved(node, by)
+    elif not misplaced:
         return read
-    node = moved_finding(read.node, source, by) if failed else moved(read.node, by)
-    misplaced = tuple([moved_finding(found, source, by) for found in read.misplaced])
-    return replace(read, start=start, node=node, misplaced=misplaced)
+    misplaced = misplaced and tuple([moved_finding(found, source, by) for found in misplaced])
+    return Read(start, node, read.doc, read.file_doc, misplaced)
 
 
 class _Change(NamedTuple):

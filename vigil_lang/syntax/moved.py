@@ -5,9 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
-from vigil_lang.base.node import Node
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Note, Source, Span
 from vigil_lang.syntax.tree import Movable, Moved
 
@@ -71,20 +70,15 @@ def _mover(kind: Any) -> Callable[[Any, int], Any]:
 
 def _item_mover(kind: Any) -> Callable[[Any, int], Any]:
     """What moves items of one type: their names at once, as all who read a file ask for these, the rest later."""
-    first, *others = kind.__struct_fields__[:-1]
-    field = Node.__getattribute__
+
+    def later(part: Any, by: int) -> Any:
+        if not part or part.__class__ in _PLAIN:
+            return part
+        return part.further(by) if part.__class__ is Moved else Moved(part, by)
 
     def move(item: Any, by: int) -> Any:
-        parts = [moved(field(item, first), by)]
-        for name in others:
-            part = field(item, name)
-            if part.__class__ is Moved:
-                part = part.further(by)
-            elif part and part.__class__ not in _PLAIN:
-                part = Moved(part, by)
-            parts.append(part)
-        start, end = field(item, "span")
-        return kind(*parts, _new(Span, (start + by, end + by)))
+        name, *parts, (start, end) = astuple(item)  # as they are stored: nobody is looking yet
+        return kind(moved(name, by), *[later(part, by) for part in parts], _new(Span, (start + by, end + by)))
 
     return move
 

@@ -18,6 +18,7 @@ from vigil_lang.syntax.lalr import Unexpected
 from vigil_lang.syntax.memory import Read
 from vigil_lang.syntax.scan import CLOSING, COMMENTS, OPENING, Token, tokens
 from vigil_lang.syntax.terminals import Body
+from vigil_lang.syntax.token_list import TokenList
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -51,7 +52,7 @@ class Lexed(Frozen, frozen=True):
     """
 
     parsed: Parsed
-    tokens: list[Token]
+    tokens: TokenList
     bodies: list[Body]
 
 
@@ -69,20 +70,20 @@ def parse(source: Source, memory: Memory | None = None) -> Parsed:
 def parse_with_tokens(source: Source, memory: Memory | None = None) -> Lexed:
     """The same, with what a formatter or a highlighter needs; a body that did not parse may lack terminals."""
     text = source.text
-    found: list[Token] = []
+    found = TokenList.of([])
     if len(text) <= MAX_CHARACTERS:
-        found = tokens(text, MAX_TOKENS + 1) if memory is None else memory.tokens(source, MAX_TOKENS)
+        found = TokenList.of(tokens(text, MAX_TOKENS + 1)) if memory is None else memory.tokens(source, MAX_TOKENS)
     if len(text) > MAX_CHARACTERS or len(found) > MAX_TOKENS:
         limit = f"{MAX_TOKENS:,} tokens" if found else f"{MAX_CHARACTERS:,} characters"
         finding = Diagnostic.of("VGL003", f"the file has more than {limit}", source, Span(0, 1))
-        return Lexed(Parsed(tree.File(source), (finding,)), [], [])
+        return Lexed(Parsed(tree.File(source), (finding,)), TokenList.of([]), [])
     file = _Assembly(source, _hidden_characters(source), memory)
     cut = segments(text, found, None if memory is None else memory.heads)
     for segment in cut:
         file.add(segment)
     if not cut:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
-    comments = tuple([tree.Comment(t.text.rstrip(), t.span) for t in found if t[0] in COMMENTS])
+    comments = tuple([tree.Comment(words.rstrip(), span) for words, span in found.comments()])
     # Errors first: a file with errors must never look as if it had none.
     hidden = {d.span for d in file.diagnostics if d.code == "VGL109"}
     found_once = [d for d in file.diagnostics if d.code != "VGL103" or d.span not in hidden]
@@ -146,18 +147,17 @@ class _Assembly:
 
     def _read(self, segment: Segment, opens: bool) -> Read:
         """What a segment says by itself; one that opens the file may speak of that, too."""
-        docs, code, misplaced = _split_docs(segment)
+        docs, code, misplaced = _split_docs(segment.tokens)
         split = self._end_of_file_doc(docs, code[0]) if opens else 0
         doc, file_doc = _doc_text(docs[split:]), _doc_text(docs[:split])
         node = self._node(segment, code)
         if doc is not None and segment.keyword != "policy" and not isinstance(node, Diagnostic):
             node = replace(node, doc=doc)
-        return Read(segment.tokens[0].start, node, doc, file_doc, self._misplaced(misplaced))
+        return Read(segment.span.start, node, doc, file_doc, self._misplaced(misplaced))
 
     def _node(self, segment: Segment, code: list[Token]) -> Any:
         """The tree of an item, or the finding that says why there is none."""
-        head = segment.tokens[segment.head]
-        if segment.keyword is None and head.text != "@":
+        if segment.keyword is None and (head := segment.found[segment.head]).text != "@":
             return _words_for_errors().item_start(self.source, head)
         if finding := _too_large(self.source, code):
             return finding
@@ -211,9 +211,8 @@ def _words_for_errors() -> ModuleType:
     return expected
 
 
-def _split_docs(segment: Segment) -> tuple[list[Token], list[Token], list[Token]]:
+def _split_docs(found: list[Token]) -> tuple[list[Token], list[Token], list[Token]]:
     """The documentation before an item, the item's own tokens, and documentation that stands among or after them."""
-    found = segment.tokens
     code = [token for token in found if token.kind not in COMMENTS]
     first = found.index(code[0])
     docs = [token for token in found[:first] if token.kind == "doc"]
