@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Loaded, Policy
     from vigil_lang.syntax import tree
-    from vigil_lang.syntax.token_list import TokenList
+    from vigil_lang.syntax.scan import TokenList
     from vigil_lsp.files import Files
     from vigil_lsp.text import Text
 

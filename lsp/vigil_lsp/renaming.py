@@ -23,7 +23,7 @@ from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
 from vigil_lang.semantics.policy import load_module
 from vigil_lang.syntax import tree
-from vigil_lang.syntax.token_list import TokenList
+from vigil_lang.syntax.scan import TokenList
 from vigil_lsp.cursor import path_at, token_at
 from vigil_lsp.names import Names
 from vigil_lsp.reading import Reading

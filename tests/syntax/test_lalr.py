@@ -20,9 +20,8 @@ from vigil_lang.base.resources import resource
 from vigil_lang.syntax.grammar import grammar, tables_of
 from vigil_lang.syntax.items import segments
 from vigil_lang.syntax.lalr import Parser, Unexpected
-from vigil_lang.syntax.scan import COMMENTS, tokens
+from vigil_lang.syntax.scan import COMMENTS, TokenList, tokens
 from vigil_lang.syntax.terminals import Body, Terminals, literals
-from vigil_lang.syntax.token_list import TokenList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

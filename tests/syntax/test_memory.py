@@ -22,8 +22,7 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_FINDINGS, Lexed, parse_with_tokens
 from vigil_lang.syntax.print import to_text
-from vigil_lang.syntax.scan import Token
-from vigil_lang.syntax.token_list import TokenList
+from vigil_lang.syntax.scan import Token, TokenList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

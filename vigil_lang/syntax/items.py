@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.diagnostics.diagnostic import Span
-    from vigil_lang.syntax.token_list import TokenList
+    from vigil_lang.syntax.scan import TokenList
 
 Head: TypeAlias = "tuple[int, int]"
 """Where an item begins: the index of its first token, documentation and annotations included, and of its keyword."""

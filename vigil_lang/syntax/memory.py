@@ -16,8 +16,7 @@ from vigil_lang.diagnostics.diagnostic import Diagnostic, Source
 from vigil_lang.syntax import scan
 from vigil_lang.syntax.items import item_heads
 from vigil_lang.syntax.moved import moved, moved_finding
-from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST
-from vigil_lang.syntax.token_list import TokenList
+from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST, TokenList
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import astuple, replace
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Note, Source, Span
-from vigil_lang.syntax.tree import Movable, Moved
+from vigil_lang.syntax.tree import ITEMS, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def _moved_tuple(parts: tuple[Any, ...], by: int) -> tuple[Any, ...]:
 
 def _mover(kind: Any) -> Callable[[Any, int], Any]:
     """What moves nodes of one type; their last field is the span."""
-    if issubclass(kind, Movable):
+    if kind in ITEMS:
         return _item_mover(kind)
     fields = attrgetter(*kind.__struct_fields__)
 

@@ -16,9 +16,8 @@ from vigil_lang.syntax.grammar import grammar
 from vigil_lang.syntax.items import Segment, segments
 from vigil_lang.syntax.lalr import Unexpected
 from vigil_lang.syntax.memory import Read
-from vigil_lang.syntax.scan import CLOSING, COMMENTS, OPENING, Token, tokens
+from vigil_lang.syntax.scan import CLOSING, COMMENTS, OPENING, Token, TokenList, tokens
 from vigil_lang.syntax.terminals import Body
-from vigil_lang.syntax.token_list import TokenList
 
 if TYPE_CHECKING:
     from types import ModuleType

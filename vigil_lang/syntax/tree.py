@@ -7,7 +7,7 @@ A parenthesised expression is its inner node with the span widened to the parent
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -269,11 +269,18 @@ class Moved(Struct, gc=False):
 _MOVING = Lock()
 
 
-class Movable(Node, frozen=True, eq=False):
-    """An item. Its fields may hold what has `Moved`, which nobody sees who reads them."""
+class _Part:
+    """A field of an item, of which a value that has `Moved` is read where it is now."""
 
-    def __getattribute__(self, name: str) -> Any:
-        value = Node.__getattribute__(self, name)
+    __slots__ = ("_stored",)
+
+    def __init__(self, stored: Any) -> None:
+        self._stored = stored
+
+    def __get__(self, item: Any, kind: type | None = None) -> Any:
+        if item is None:
+            return self
+        value = self._stored.__get__(item, kind)
         return value.result if value.__class__ is Moved else value
 
 
@@ -285,7 +292,7 @@ class Annotation(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Use(Movable, frozen=True, eq=False):
+class Use(Node, frozen=True, eq=False):
     """`use std.files: writes`; `names` is empty when everything is imported.
 
     A relative module starts with a dot.
@@ -298,7 +305,7 @@ class Use(Movable, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Let(Movable, frozen=True, eq=False):
+class Let(Node, frozen=True, eq=False):
     """`let NAME = value`."""
 
     name: Name
@@ -311,7 +318,7 @@ class Let(Movable, frozen=True, eq=False):
 ParamType: TypeAlias = Literal["number", "text", "bool", "set"]
 
 
-class Param(Movable, frozen=True, eq=False):
+class Param(Node, frozen=True, eq=False):
     """`param NAME: type = default`."""
 
     name: Name
@@ -322,7 +329,7 @@ class Param(Movable, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Pattern(Movable, frozen=True, eq=False):
+class Pattern(Node, frozen=True, eq=False):
     """`pattern NAME(x, y) = condition`."""
 
     name: Name
@@ -353,7 +360,7 @@ class Form(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-class Statement(Movable, frozen=True, eq=False):
+class Statement(Node, frozen=True, eq=False):
     """`statement NAME: form after condition where test`."""
 
     name: Name
@@ -368,7 +375,7 @@ class Statement(Movable, frozen=True, eq=False):
 Mode: TypeAlias = Literal["pass", "hold", "block"]
 
 
-class Rule(Movable, frozen=True, eq=False):
+class Rule(Node, frozen=True, eq=False):
     """`rule NAME: when condition then hold record field, … relaxes name, …`."""
 
     name: Name
@@ -487,7 +494,7 @@ class Expectation(Node, frozen=True, eq=False):
 Clause: TypeAlias = RunFile | RunEvents | RunCalls | Setting | Expectation
 
 
-class TestCase(Movable, frozen=True, eq=False):
+class TestCase(Node, frozen=True, eq=False):
     """`test "name" { … }`: a run, and what it is expected to show."""
 
     name: String
@@ -498,6 +505,12 @@ class TestCase(Movable, frozen=True, eq=False):
 
 
 Item: TypeAlias = Use | Let | Param | Pattern | Statement | Rule | TestCase
+ITEMS = frozenset(get_args(Item))
+
+for _kind in ITEMS:
+    for _field in _kind.__struct_fields__[1:]:  # who reads a file asks for all the names: these never wait
+        if _field not in ("doc", "span"):
+            setattr(_kind, _field, _Part(_kind.__dict__[_field]))
 
 
 class Comment(Node, frozen=True, eq=False):
