@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice, repeat
+from itertools import chain, islice, tee
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.base.structs import Frozen
@@ -33,7 +33,11 @@ _QUOTED = ("string", "unclosed")
 # What follows a value in a test: the value may be called like an item.
 _CLAUSES = frozenset({"run", "calls", "set", "expect"})
 _TESTS = frozenset({"contains", "in", "not"})
+_Place: TypeAlias = "tuple[int, Token]"
+"""A token with its index."""
+
 _NO_TOKEN = Token("symbol", "", 0, 0)
+_NOWHERE: _Place = (-1, _NO_TOKEN)
 """Before the first token, and behind the last."""
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
@@ -94,7 +98,8 @@ def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterato
     # could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
     complete, named, negates = fresh, not fresh, False
     in_rule = after is not None and found.text(after) == "rule"
-    for index, before, token, following, third in islice(_code(found, after or 0), 0 if fresh else 1, None):
+    places = islice(_code(found, after or 0), 0 if fresh else 1, None)
+    for (_, before), (index, token), (_, following), (_, third) in places:
         kind, word, start, _ = token
         begins = False
         if kind != "word":
@@ -136,16 +141,11 @@ def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterato
         yield _documented(text, found, marked), marked
 
 
-def _code(found: TokenList, first: int) -> Iterator[tuple[int, Token, Token, Token, Token]]:
-    """Each token from the first on that is no comment, with its index, the one before it and the two behind."""
-    code = ((index, token) for index, token in enumerate(found.since(first), first) if token.kind not in COMMENTS)
-    ahead = chain(code, repeat((0, _NO_TOKEN)))
-    before = _NO_TOKEN
-    (index, token), (at, following) = next(ahead), next(ahead)
-    while token is not _NO_TOKEN:
-        further, third = next(ahead)
-        yield index, before, token, following, third
-        before, index, token, at, following = token, at, following, further, third
+def _code(found: TokenList, first: int) -> Iterator[tuple[_Place, _Place, _Place, _Place]]:
+    """Each token from the first on that is no comment, with the one before it and the two behind."""
+    code = (place for place in enumerate(found.since(first), first) if place[1][0] not in COMMENTS)
+    before, here, following, third = tee(chain((_NOWHERE,), code, (_NOWHERE, _NOWHERE)), 4)
+    return zip(before, islice(here, 1, None), islice(following, 2, None), islice(third, 3, None), strict=False)
 
 
 def _is_tested(word: str, following: Token) -> bool:

@@ -189,19 +189,23 @@ class TokenList(Sequence[Token]):
     def __getitem__(self, index: slice) -> list[Token]: ...
     def __getitem__(self, index: int | slice) -> Token | list[Token]:
         if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            if step != 1:
-                return list(self)[index]
-            at, inside = self._place(start)
-            found: list[Token] = []
-            while len(found) < stop - start:
-                found += self._blocks[at].here()[inside : inside + stop - start - len(found)]
-                at, inside = at + 1, 0
-            return found
-        if not -len(self) <= index < len(self):
+            return self._slice(*index.indices(len(self)))
+        if index < 0:
+            index += len(self)
+        at, inside = self._place(index)
+        if index < 0 or at == len(self._blocks):
             raise IndexError(index)
-        at, inside = self._place(index % len(self))
         return self._blocks[at].here()[inside]
+
+    def _slice(self, start: int, stop: int, step: int) -> list[Token]:
+        if step != 1:
+            return [self[at] for at in range(start, stop, step)]
+        at, inside = self._place(start)
+        found: list[Token] = []
+        while len(found) < stop - start:
+            found += self._blocks[at].here()[inside : inside + stop - start - len(found)]
+            at, inside = at + 1, 0
+        return found
 
     def __iter__(self) -> Iterator[Token]:
         return self.since(0)
