@@ -20,12 +20,13 @@ from vigil_lang.engines.monitor.tables import Journal, Replayed, Seen, Slices
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from vigil_lang.engines.monitor.bodies import Body
     from vigil_lang.engines.monitor.leaves import Binding, Now
     from vigil_lang.engines.monitor.obligations import Obligations
     from vigil_lang.engines.monitor.tables import Table
+    from vigil_lang.trace import Event
 
 MOST_CLAUSES: Final = 64
 TRUE: Final = core.And(())
@@ -388,7 +389,7 @@ class _Replaying(Builder):
         made = sorted(self._replayed.values(), key=lambda pair: core.size(pair[0]), reverse=True)
         halves = [half for each, _ in made for half in self.halves(each) if half is not None]
         concerns = compiled(core.OrC(tuple([possibly(half, True) for half in halves])))
-        return Journal([part for _, part in made], outer.slots, concerns)
+        return Journal([part for _, part in made], outer.slots, concerns, _shortened(theta))
 
     def operator(self, theta: Looking) -> Replayed:
         """See `Builder`."""
@@ -432,6 +433,59 @@ def _ground(condition: core.Condition, truth: bool) -> core.Condition:
             return core.Has(field)
         case _:
             return core.AndC(())
+
+
+def _shortened(theta: core.Theta) -> Callable[[Event], Event]:
+    """From an event to one that bodies cannot tell from it, without arguments and outputs that they do not look at."""
+    conditions = [holds.condition for holds in core.conditions(theta)]
+    counted = [b.distinct if isinstance(b, core.Repeated) else b.field for b in _counting(theta)]
+    fields = [
+        *(field for each in conditions for field in _read(each)),
+        *(field for field in counted if field is not None),
+    ]
+    names = frozenset(field.name for field in fields if not field.output)
+    looks = [core.AndC(()) for field in counted if field is not None and field.output]
+    prints = compiled(core.OrC((*looks, *map(_on_output, conditions))))
+
+    def shortened(event: Event) -> Event:
+        args = {name: found for name, found in event.args.items() if name in names}
+        return replace(event, args=args, output=event.output if prints(event, None) else None)
+
+    return shortened
+
+
+def _counting(theta: core.Theta) -> list[core.Repeated | core.Exceeds]:
+    return [body for body in core.bodies(theta) if isinstance(body, core.Repeated | core.Exceeds)]
+
+
+def _read(condition: core.Condition) -> Iterator[core.Reads]:
+    """The fields that a condition looks at."""
+    match condition:
+        case core.AndC(items) | core.OrC(items):
+            for item in items:
+                yield from _read(item)
+        case core.NotC(body):
+            yield from _read(body)
+        case core.ActionIn() | core.ActionMatches() | core.StatusIs():
+            pass
+        case core.Entry(field, body):
+            yield field
+            yield from (inside for inside in _read(body) if inside.output)
+        case _:
+            yield condition.field
+
+
+def _on_output(condition: core.Condition) -> core.Condition:
+    """A condition without variables that an event meets where the truth of another may rest on the event's output."""
+    match condition:
+        case core.NotC(body):
+            return _on_output(body)
+        case core.AndC(items) | core.OrC(items):
+            truth = isinstance(condition, core.AndC)
+            others = [[_ground(other, truth) for other in items if other is not item] for item in items]
+            return core.OrC(tuple([core.AndC((_on_output(i), *o)) for i, o in zip(items, others, strict=True)]))
+        case _:
+            return core.AndC(()) if any(field.output for field in _read(condition)) else core.OrC(())
 
 
 # --- clauses, ready to be asked -----------------------------------------------------------------------------
@@ -568,7 +622,7 @@ def _finding(steps: list[Step], width: int, names: frozenset[str] | None) -> Cal
             if not isinstance(giver, AtEvent) and giver.holds(now, fresh):
                 raise CannotJudge("a value that no event carries would have to be tried")
             given = list(giver.exceptions(now))
-            both = (_merged(one, other) for one in found for other in given)
+            both = (merged(one, other) for one in found for other in given)
             joined = dict.fromkeys(binding for binding in both if binding is not None)
             found = [b for b in joined if all(body.holds(now, b) is wanted for body, wanted in tests)]
         return list(found)
@@ -622,7 +676,7 @@ class _Named(AtEvent):
         return self.leaf.is_named(now.event)
 
 
-def _merged(one: Binding, other: Binding) -> Binding | None:
+def merged(one: Binding, other: Binding) -> Binding | None:
     """Two bindings together; None where they give a variable two values."""
     merged = []
     for a, b in zip(one, other, strict=True):

@@ -332,14 +332,20 @@ class Journal:
     regular = False
     exact = False
 
-    def __init__(self, parts: Sequence[Replayed], slots: Slots, concerns: Callable[[Event, Any], bool]) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Replayed],
+        slots: Slots,
+        concerns: Callable[[Event, Any], bool],
+        shortened: Callable[[Event], Event],
+    ) -> None:
         """`parts` are the operator and those inside it, each before those that it rests on; `concerns` tells whether
-        a body of one of them may hold at an event."""
+        a body of one of them may hold at an event, `shortened` leaves out of one what none looks at."""
         self.slots = slots
         told = [part.told_by for part in parts]
         self.told_by = None if None in told else frozenset[str]().union(*[names for names in told if names is not None])
         self.counts_here = parts[0].operator.counts_here
-        self._parts, self._concerns = parts, concerns
+        self._parts, self._concerns, self._shortened = parts, concerns, shortened
         self._key = projection(tuple(sorted(slots)))
         self._events: list[Now] = []
         self._characters = 0
@@ -384,15 +390,15 @@ class Journal:
 
     def update(self, now: Now) -> None:
         """See `Table`."""
-        event = now.event
-        if not self._concerns(event, None):
+        if not self._concerns(now.event, None):
             return
+        event = self._shortened(now.event)
         size = _characters(event)
         if len(self._events) >= MOST_EVENTS or self._characters + size > MOST_CHARACTERS:
             raise CannotJudge(
                 f"more than {MOST_EVENTS:,} events, or {MOST_CHARACTERS:,} characters, are to be remembered whole"
             )
-        self._events.append(now.copy())
+        self._events.append(Now.of(event, now.index, now.ordinal, now.time))
         self._characters += size
         if now.trail is not None:
             self._tried += 1
