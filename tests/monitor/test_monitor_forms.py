@@ -190,6 +190,14 @@ def test_a_sum_of_an_output_to_come_may_reach_what_is_asked_for() -> None:
     assert not run.step([replace(event, status="ok", output="7")]).breaches
 
 
+def test_an_output_to_come_may_have_no_number() -> None:
+    exceeds = core.Exceeds(Decimal(0), core.Reads("output", True), core.Last())
+    run = MonitorEngine([Rule("S", core.Requirement(exceeds, (), None))]).run()
+    events = [Event.of("a", id=f"e{number}", call=f"e{number}", status="ok") for number in (1, 2)]
+    assert not run.propose(events).breaches
+    assert not run.step(events).breaches
+
+
 def test_the_order_of_what_is_said_ahead_does_not_depend_on_the_status() -> None:
     rule, _ = rule_of("until(b(g:count = x), a(f = x), a())")
     lines = [{"action": "b"}, {"action": "b", "args": {"f": [], "g": "M"}}, {"action": "a"}]

@@ -13,6 +13,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.engines.interface import Rule
 from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.engines.monitor.rules import Sliced
+from vigil_lang.engines.monitor.unrolled import Unrolled
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.trace import Event
@@ -54,7 +55,7 @@ def rules_of(path: Path) -> list[Rule]:
 
 def event(number: int, action: str, values: int = 10**9) -> Event:
     value = f"v{number % values}"
-    args = {"f": value, "g": value}
+    args = {"f": value, "g": value, "text": "long"}
     return Event.of(action, args, id=f"{action}{number}", call=f"c{number}", status="ok", output=f"in {value}.")
 
 
@@ -90,9 +91,43 @@ def test_events_are_read_once_for_each_value(body: str) -> None:
 
 
 def test_what_concerns_no_value_is_not_kept() -> None:
-    body = 'always a(f = x) implies not earlier (b(f contains x, g ~ "w*") and not earlier c(output contains x))'
-    run = MonitorEngine([rule_of(body)[0]]).run()
+    looks = '(b(f contains x, g ~ "w*") or d(f contains x) or c(output contains x))'
+    run = MonitorEngine([rule_of(f"always a(f = x) implies not earlier {looks}")[0]]).run()
     for number in range(400):
         run.step([event(number, "bcdh"[number % 4])])
     (journal,) = run._judged[0].tables  # type: ignore[union-attr]
-    assert {now[0].action for now in journal.state()} == {"c"}
+    kept = {(now[0].action, *now[0].args, now[0].output is not None) for now in journal.state()}
+    assert kept == {("c", "f", "g", True), ("d", "f", "g", False)}, "what is printed is kept where it is looked at"
+
+
+UNROLLED = (
+    "always a() implies later (b() and later c())",
+    "always a(f = x) implies earlier (b(f = x) and later d(f = x))",
+    "always a(f = x) implies not (not c() until b(f = x))",
+    "always a(f = x, g = y) implies later (b(f = x) and later c(g = y))",
+    "always later b() implies not (c() since later[1] d())",
+)
+
+
+@pytest.mark.parametrize("body", UNROLLED)
+def test_what_is_unrolled_is_not_unrolled_again(body: str) -> None:
+    # Once all events were asked about under all values, anew for each event: what a proposal took grew with the square.
+    monitor, costs = MonitorEngine([rule_of(body)[0]]).run(), []
+    assert isinstance(monitor._judged[0], Unrolled)
+    for number in range(480):
+        several = [event(number, action, 40) for action in "ab"]
+        costs.append(work(lambda several=several: monitor.propose(several)))
+        monitor.step([event(number, "abcdehhh"[number % 8], 40)])
+    few, many = max(costs[80:160]), max(costs[400:])
+    assert many < 5 * few, "no more than the run is long"
+    assert many < 50 * len(costs)
+
+
+@pytest.mark.parametrize("body", UNROLLED)
+def test_what_is_unrolled_is_forgotten_once_it_is_certain(body: str) -> None:
+    run, kept = MonitorEngine([rule_of(body)[0]]).run(), []
+    for number in range(900):
+        run.step([event(number, "abcd"[number % 4], 4)])
+        run.propose([event(number, "a", 4), event(number, "b", 8)])
+        kept.append(run._judged[0]._past._kept)  # type: ignore[union-attr]
+    assert kept[-1] - kept[0] <= len(kept) * 2
