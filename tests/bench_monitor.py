@@ -74,6 +74,19 @@ SEVEN = {
         )
     ),
 }
+OVERWRITTEN = (
+    "always write(target = x) implies not earlier"
+    " ((read(target = x, status = ok) or list(target contains x)) and not earlier write(target = x))"
+)
+NESTED = {
+    "contains, in `earlier` in `earlier`": OVERWRITTEN,
+    "`later` in `earlier`": "always write(target = x) implies earlier (read(target = x) and later list(target = x))",
+    "`later` in `later`": "always write(target = x) implies later (read(target = x) and later list(target = x))",
+}
+REELAY_OVERWRITTEN = (
+    "forall[x]. ({action: write, target: *x} ->"
+    " not (once ({action: read, target: *x, status: ok} and not (once {action: write, target: *x}))))"
+)
 REELAY = "forall[x]. ({{action: {tool}, target: *x}} -> once {{action: check{i}, target: *x, status: ok}})"
 
 
@@ -194,6 +207,50 @@ def forms(size: int = 10_000) -> None:
         decision_row(form, decide(monitor, pending, 5_000), None, f"an event taken in: {stepped:.1f} µs")
 
 
+def nested(sizes: Sequence[int] = (250, 500, 1_000)) -> None:
+    """Operators inside operators that cannot be sliced by value: events are read again, or unrolled (at most 1,000)."""
+    print("decision on a pending call by a statement that cannot be sliced")
+    actions = ("read", "run", "list", "run", "write")
+    lines = [
+        {**line, "action": actions[at % 5], "target": f"artifact-{Random(at).randrange(100)}"}
+        for at, line in enumerate(islice(members(100), max(sizes)))
+    ]
+    peer = _reelay_nested(lines, sizes)
+    for title, text in NESTED.items():
+        monitor, seen, first = engine_of(f"statement S: {text}").run(), 0, 0.0
+        for size in sizes:
+            for at in range(seen, size - 1):
+                monitor.step([event_of(at, lines[at])])
+            seen = size - 1
+            pending = proposals(iter([{**lines[0], "action": "write"}] * 1_000), 200, 100)
+            times = decide(monitor, pending, 1_000)
+            first = first or times[0]
+            beside = (
+                f", {times[0] / peer[size]:.1f} × reelay's without contains" if text == OVERWRITTEN and peer else ""
+            )
+            note = f"  {times[0] / first:.1f} × the first{beside}"
+            decision_row(f"{title}, {size:,} events", times, (20_000, 20_000), note)
+
+
+def _reelay_nested(lines: Sequence[dict[str, Any]], sizes: Sequence[int]) -> dict[int, float]:
+    """Of each size what the peer takes to take in a write, in microseconds."""
+    try:
+        import reelay
+    except ImportError:
+        return {}
+    monitor = reelay.discrete_timed_monitor(pattern=REELAY_OVERWRITTEN, condense=False)
+    found: dict[int, float] = {}
+    spent: list[int] = []
+    for at, line in enumerate(lines, 1):
+        begun = time.perf_counter_ns()
+        monitor.update(line)
+        if line["action"] == "write":
+            spent.append(time.perf_counter_ns() - begun)
+        if at in sizes:
+            found[at] = sorted(spent[-50:])[25] / 1000
+    return found
+
+
 def memory(size: int = 100_000) -> None:
     """What one more value costs that a rule remembers, its text included."""
     print("memory")
@@ -296,6 +353,7 @@ def monitors(size: int = 1_000_000) -> None:
     """Print the rows."""
     decisions([10**exponent for exponent in range(3, 7)])
     forms()
+    nested()
     memory()
     recorded()
     shell()

@@ -78,6 +78,7 @@ def test_beyond_its_limits_a_rule_is_not_judged_or_judged_rightly(
         (tables, "MOST_KEYS"), (tables, "MOST_EVENTS"), (tables, "MOST_CHARACTERS"), (tables, "MOST_ASKED"),
         (memory, "MOST_ENTRIES"), (obligations, "MOST_OPEN"), (obligations, "MOST_UNDECIDED"),
         (leaves, "MOST_COMBINATIONS"), (rules, "MOST_VIOLATIONS"), (unrolled, "MOST_EVENTS"), (unrolled, "MOST_STEPS"),
+        (unrolled, "MOST_KEPT"),
     ]  # fmt: skip
     engine, _ = engine_of(text)
     (rule,) = engine.rules

@@ -93,9 +93,20 @@ SLICED = (
     "always not (a(f = x) and earlier b(f = x) and not earlier[1] d())",
     "always a(f in {})",
     "always earlier[1] a() implies not b()",
+    "always a(f = x) implies not earlier (b(output contains x) and not earlier c(f = x))",
+    "always a(f = x) implies not earlier ((b(f = x) or c(output contains x)) and not earlier d(f = x))",
+    "always a(f = x) implies earlier[2] (not b(f contains x) and earlier[30s] (d(g contains x) or earlier c()))",
+    "always a(f = x) implies (not c(f contains x) or earlier b()) since (b(g = x) and not earlier d(f contains x))",
+    "always a(f = x) implies not c(f = x) weak since[3] (b(f contains x) and not earlier[1s..30s] d(g = x))",
+    "always a(f = x) implies not repeated[2](b(f contains x) and earlier d(), distinct g)",
+    "always a(f = x) implies not earlier (b(f contains x) and repeated[2](b(f contains x)))",
+    "always a(f = x) implies later[2] (b(f = x) and not earlier (c(f contains x) and not earlier d(g = x)))",
+    "always a(f contains x) implies not earlier (b(f = x) or b(output = x))",
+    "always a(f contains x or g = x) implies not earlier (c(g = x) and earlier d(output contains x))",
+    "atmost[1](a(f = x)) since b(g = y) after d(f = x, g = y)",
 )
 UNROLLED = (
-    "atmost[1](a(f = x)) since b(g = y) after d(f = x, g = y)",
+    "always a(f contains x, g contains x) implies not earlier b(f = x)",
     "always a() implies repeated[2](a(), distinct output) or earlier (later d())",
     'until(a(), b(f = x), c(f = x)) where x ~ "M*"',
     "always a() implies later (b() and later c())",
@@ -177,6 +188,14 @@ def test_a_sum_of_an_output_to_come_may_reach_what_is_asked_for() -> None:
     event = Event.of("a", id="e1", call="e1")
     assert not run.propose([event]).breaches
     assert not run.step([replace(event, status="ok", output="7")]).breaches
+
+
+def test_an_output_to_come_may_have_no_number() -> None:
+    exceeds = core.Exceeds(Decimal(0), core.Reads("output", True), core.Last())
+    run = MonitorEngine([Rule("S", core.Requirement(exceeds, (), None))]).run()
+    events = [Event.of("a", id=f"e{number}", call=f"e{number}", status="ok") for number in (1, 2)]
+    assert not run.propose(events).breaches
+    assert not run.step(events).breaches
 
 
 def test_the_order_of_what_is_said_ahead_does_not_depend_on_the_status() -> None:

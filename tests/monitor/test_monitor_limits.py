@@ -100,9 +100,28 @@ def test_runs_that_are_unrolled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_work_of_unrolling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unrolled, "MOST_STEPS", 20)
+    monkeypatch.setattr(unrolled, "MOST_STEPS", 5)
     run = following("statement S: always a() implies later (b() and later c())")
     gives_up(run, [event(n, "a") for n in range(2)], "it relates events, and values, in too many ways")
+
+
+def test_what_unrolling_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unrolled, "MOST_KEPT", 12)
+    run = following("statement S: always a(f = x) implies later (b(f = x) and later c(f = x))")
+    gives_up(run, [event(n, "a", f=f"f{n}") for n in range(3)], "it relates events, and values, in too many ways")
+
+
+def test_the_work_of_unrolling_is_the_same_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "statement S: always a(f = x) implies later (b(f = x) and later c(f = x))"
+    events = [event(n, "abc"[n % 3], f=f"f{n // 3 % 2}") for n in range(30)]
+    for most in range(40, 240, 40):
+        monkeypatch.setattr(unrolled, "MOST_STEPS", most)
+        run, restored = following(text), following(text)
+        for each in events:
+            restored = restored._engine.restore(restored.snapshot())
+            restored.propose([event(99, "b", f="f1"), event(98, "a", f="new")])
+            assert run.step([each]) == restored.step([each])
+            assert run.snapshot() == restored.snapshot()
 
 
 def test_the_events_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

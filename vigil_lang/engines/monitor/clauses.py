@@ -6,25 +6,27 @@ what operators that look back remember; whatever has all its values by then is a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.engines.functions import compiled
 from vigil_lang.engines.monitor.bodies import AtEvent, Conjunction, Disjunction, Negation, OfValues
 from vigil_lang.engines.monitor.leaves import CannotJudge, Leaf
 from vigil_lang.engines.monitor.memory import operator_of
 from vigil_lang.engines.monitor.obligations import Breaking, Coming, ComingUnder, Missing, Pair
-from vigil_lang.engines.monitor.tables import Journal, Seen, Slices
+from vigil_lang.engines.monitor.tables import Journal, Replayed, Seen, Slices
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from vigil_lang.engines.monitor.bodies import Body
     from vigil_lang.engines.monitor.leaves import Binding, Now
     from vigil_lang.engines.monitor.obligations import Obligations
     from vigil_lang.engines.monitor.tables import Table
+    from vigil_lang.trace import Event
 
 MOST_CLAUSES: Final = 64
 TRUE: Final = core.And(())
@@ -42,6 +44,8 @@ class Literal(NamedTuple):
 
 
 Clause = tuple[Literal, ...]
+Looking: TypeAlias = core.Earlier | core.Since | core.Repeated | core.Exceeds
+"""An operator that looks back."""
 
 
 # --- simplification -----------------------------------------------------------------------------------------
@@ -151,6 +155,39 @@ def clauses(theta: core.Theta, holds: bool) -> list[Clause]:
             return [(Literal(theta, holds),)]
 
 
+def _witnessed(clause: Clause) -> Clause:
+    """An alternative that holds under some binding, without variables where the event itself has what they need."""
+    found = []
+    for literal in clause:
+        mine = set(core.variables_of(literal.body))
+        others = {x for other in clause if other is not literal for x in core.variables_of(other.body)}
+        if isinstance(literal.body, core.Holds) and literal.holds and mine and mine.isdisjoint(others):
+            condition = _witness(literal.body.condition)
+            literal = literal if condition is None else Literal(replace(literal.body, condition=condition), True)
+        found.append(literal)
+    return tuple(found)
+
+
+def _witness(condition: core.Condition) -> core.Condition | None:
+    """What an event meets that meets a condition under some values of its run; None where other events matter.
+
+    What is compared with one text of an event alone can be that text.
+    """
+    match condition:
+        case core.Equals(field) if not field.views:
+            return core.In(field, frozenset(), True)
+        case core.Contains(field) if not field.views:
+            return core.In(field, frozenset({""}), True)
+        case core.AndC(items) | core.OrC(items):
+            mentioned = [x for item in items for x in core.variables_of(item)]
+            if isinstance(condition, core.AndC) and len(set(mentioned)) < len(mentioned):
+                return None
+            parts = [part for item in items if (part := _witness(item)) is not None]
+            return replace(condition, items=tuple(parts)) if len(parts) == len(items) else None
+        case _:
+            return None if core.variables_of(condition) else condition
+
+
 # --- judged ahead -------------------------------------------------------------------------------------------
 
 
@@ -200,7 +237,7 @@ class Prepared:
         self.width = len(self.order)
         trigger = requirement.trigger
         self.violating = clauses(folded(requirement.theta), False)
-        self.exercising = [] if trigger is None else clauses(folded(trigger), True)
+        self.exercising = [] if trigger is None else [_witnessed(c) for c in clauses(folded(trigger), True)]
         self._at_event: dict[tuple[int, bool | None], AtEvent] = {}
         self._negated: dict[int, core.Theta] = {}
         self._same: dict[core.Theta, core.Theta] = {}
@@ -297,15 +334,19 @@ class Builder:
                 refuted = Negation(self.body(left, None if surely is None else not surely))
                 return Disjunction([refuted, self.body(right, surely)], self.width)
             case core.Earlier() | core.Since() | core.Repeated() | core.Exceeds():
-                return self.table(theta)
+                return self.operator(theta)
             case _:
                 raise Irregular
+
+    def operator(self, theta: Looking) -> Body:
+        """An operator that looks back, the same for all bodies that say the same."""
+        return self.table(theta)
 
     def pair(self, theta: core.Theta, surely: bool) -> Pair:
         """A body as it is judged when it has happened, and as it is judged ahead."""
         return Pair(self.body(theta), self.body(theta, surely))
 
-    def table(self, theta: core.Earlier | core.Since | core.Repeated | core.Exceeds) -> Table:
+    def table(self, theta: Looking) -> Table:
         """The table of an operator that looks back."""
         first = self.prepared.first_like(theta)
         found = self._known.get(id(first))
@@ -313,12 +354,9 @@ class Builder:
             found = self._known[id(first)] = (first, self._table(theta))
         return found[1]
 
-    def _table(self, theta: core.Earlier | core.Since | core.Repeated | core.Exceeds) -> Table:
-        within, broken = theta.right if isinstance(theta, core.Since) else theta.body, None
-        if isinstance(theta, core.Since):
-            broken = self.prepared.negated(theta.left)
-        elif not isinstance(theta, core.Earlier):
-            broken = theta.reset
+    def _table(self, theta: Looking) -> Table:
+        within, broken = self.halves(theta)
+        before = len(self._known)
         met, stops = self.body(within), None if broken is None else self.body(broken)
         is_plain = isinstance(theta, core.Earlier) and theta.bound is None
         if is_plain and isinstance(met, AtEvent) and met.leaf.keys is not None:
@@ -327,14 +365,127 @@ class Builder:
         parts = [met] if stops is None else [met, stops]
         if all(part.regular and part.slots in (frozenset(), slots) for part in parts):
             return Slices(operator_of(theta), met, stops, slots, self.width)
-        if any(
-            isinstance(part, core.Earlier | core.Since | core.Repeated | core.Exceeds)
-            for body in (within, broken)
-            if body is not None
-            for part in core.bodies(body)
-        ):
-            raise Irregular
-        return Journal(operator_of(theta), met, stops, slots)
+        for first in list(self._known)[before:]:
+            del self._known[first]  # a journal has operators of its own
+        return _Replaying(self.prepared).journal(theta)
+
+    def halves(self, theta: Looking) -> tuple[core.Theta, core.Theta | None]:
+        """What an operator looks for, and what breaks or resets it."""
+        if isinstance(theta, core.Since):
+            return theta.right, self.prepared.negated(theta.left)
+        return theta.body, None if isinstance(theta, core.Earlier) else theta.reset
+
+
+class _Replaying(Builder):
+    """Makes the operators of one journal."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        super().__init__(prepared)
+        self._replayed: dict[int, tuple[Looking, Replayed]] = {}
+
+    def journal(self, theta: Looking) -> Journal:
+        """The journal of an operator, and of those inside it."""
+        outer = self.operator(theta)
+        made = sorted(self._replayed.values(), key=lambda pair: core.size(pair[0]), reverse=True)
+        halves = [half for each, _ in made for half in self.halves(each) if half is not None]
+        concerns = compiled(core.OrC(tuple([possibly(half, True) for half in halves])))
+        return Journal([part for _, part in made], outer.slots, concerns, _shortened(theta))
+
+    def operator(self, theta: Looking) -> Replayed:
+        """See `Builder`."""
+        first = self.prepared.first_like(theta)
+        found = self._replayed.get(id(first))
+        if found is None:
+            within, broken = self.halves(theta)
+            met, stops = self.body(within), None if broken is None else self.body(broken)
+            slots = met.slots if stops is None else met.slots | stops.slots
+            found = self._replayed[id(first)] = (theta, Replayed(operator_of(theta), met, stops, slots))
+        return found[1]
+
+
+def possibly(theta: core.Theta, truth: bool) -> core.Condition:
+    """A condition without variables that an event meets at which the body is true (or false) under some binding."""
+    match theta:
+        case core.Holds(condition):
+            return _ground(condition, truth)
+        case core.Not(body):
+            return possibly(body, not truth)
+        case core.Implies(left, right):
+            return possibly(core.Or((core.Not(left), right)), truth)
+        case core.And(items) | core.Or(items):
+            parts = tuple([possibly(item, truth) for item in items])
+            return core.AndC(parts) if isinstance(theta, core.And) is truth else core.OrC(parts)
+        case _:
+            return core.AndC(())
+
+
+def _ground(condition: core.Condition, truth: bool) -> core.Condition:
+    """Likewise of a condition; one without variables may be false where it is not true."""
+    match condition:
+        case core.NotC(body):
+            return _ground(body, not truth)
+        case core.AndC(items) | core.OrC(items):
+            parts = tuple([_ground(item, truth) for item in items])
+            return core.AndC(parts) if isinstance(condition, core.AndC) is truth else core.OrC(parts)
+        case _ if not core.variables_of(condition):
+            return condition if truth else core.NotC(condition)
+        case core.Equals(field) | core.Contains(field) | core.ComparesWith(field) if truth:
+            return core.Has(field)
+        case _:
+            return core.AndC(())
+
+
+def _shortened(theta: core.Theta) -> Callable[[Event], Event]:
+    """From an event to one that bodies cannot tell from it, without arguments and outputs that they do not look at."""
+    conditions = [holds.condition for holds in core.conditions(theta)]
+    counted = [b.distinct if isinstance(b, core.Repeated) else b.field for b in _counting(theta)]
+    fields = [
+        *(field for each in conditions for field in _read(each)),
+        *(field for field in counted if field is not None),
+    ]
+    names = frozenset(field.name for field in fields if not field.output)
+    looks = [core.AndC(()) for field in counted if field is not None and field.output]
+    prints = compiled(core.OrC((*looks, *map(_on_output, conditions))))
+
+    def shortened(event: Event) -> Event:
+        args = {name: found for name, found in event.args.items() if name in names}
+        return replace(event, args=args, output=event.output if prints(event, None) else None)
+
+    return shortened
+
+
+def _counting(theta: core.Theta) -> list[core.Repeated | core.Exceeds]:
+    return [body for body in core.bodies(theta) if isinstance(body, core.Repeated | core.Exceeds)]
+
+
+def _read(condition: core.Condition) -> Iterator[core.Reads]:
+    """The fields that a condition looks at."""
+    match condition:
+        case core.AndC(items) | core.OrC(items):
+            for item in items:
+                yield from _read(item)
+        case core.NotC(body):
+            yield from _read(body)
+        case core.ActionIn() | core.ActionMatches() | core.StatusIs():
+            pass
+        case core.Entry(field, body):
+            yield field
+            yield from (inside for inside in _read(body) if inside.output)
+        case _:
+            yield condition.field
+
+
+def _on_output(condition: core.Condition) -> core.Condition:
+    """A condition without variables that an event meets where the truth of another may rest on the event's output."""
+    match condition:
+        case core.NotC(body):
+            return _on_output(body)
+        case core.AndC(items) | core.OrC(items):
+            truth = isinstance(condition, core.AndC)
+            others = [[_ground(other, truth) for other in items if other is not item] for item in items]
+            return core.OrC(tuple([core.AndC((_on_output(i), *o)) for i, o in zip(items, others, strict=True)]))
+        case _:
+            return core.AndC(()) if any(field.output for field in _read(condition)) else core.OrC(())
 
 
 # --- clauses, ready to be asked -----------------------------------------------------------------------------
@@ -471,7 +622,7 @@ def _finding(steps: list[Step], width: int, names: frozenset[str] | None) -> Cal
             if not isinstance(giver, AtEvent) and giver.holds(now, fresh):
                 raise CannotJudge("a value that no event carries would have to be tried")
             given = list(giver.exceptions(now))
-            both = (_merged(one, other) for one in found for other in given)
+            both = (merged(one, other) for one in found for other in given)
             joined = dict.fromkeys(binding for binding in both if binding is not None)
             found = [b for b in joined if all(body.holds(now, b) is wanted for body, wanted in tests)]
         return list(found)
@@ -525,7 +676,7 @@ class _Named(AtEvent):
         return self.leaf.is_named(now.event)
 
 
-def _merged(one: Binding, other: Binding) -> Binding | None:
+def merged(one: Binding, other: Binding) -> Binding | None:
     """Two bindings together; None where they give a variable two values."""
     merged = []
     for a, b in zip(one, other, strict=True):

@@ -147,7 +147,7 @@ class Leaf:
         self.check = compiled(condition, {x: slot for slot, x in enumerate(order)})
         parts = conjuncts(condition)
         named = next((c for c in parts if isinstance(c, core.ActionIn)), None)
-        self.names = None if named is None else named.names
+        self.names = names_of(condition) if named is None else named.names
         """The names one of which an event has that meets it; None where that may be any."""
         rest = [c for c in parts if c is not named]
         variables = [order[slot] for slot in self.slots]
@@ -173,6 +173,21 @@ class Leaf:
         """Whether an event has one of the names."""
         names = self.names
         return names is None or event.action in names or any(kind in names for kind in event.kinds)
+
+
+def names_of(condition: core.Condition) -> frozenset[str] | None:
+    """The names one of which an event has that meets a condition; None where that may be any."""
+    match condition:
+        case core.ActionIn(names):
+            return names
+        case core.AndC(items):
+            named = [found for item in items if (found := names_of(item)) is not None]
+            return min(named, key=len) if named else None
+        case core.OrC(items):
+            named = [found for item in items if (found := names_of(item)) is not None]
+            return frozenset[str]().union(*named) if len(named) == len(items) else None
+        case _:
+            return None
 
 
 _ONCE: Final[tuple[Key, ...]] = ((),)

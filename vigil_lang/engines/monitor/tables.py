@@ -2,7 +2,8 @@
 
 `Seen` is the table of nearly all guards, a set of keys. `Slices` is that of any operator whose bodies list what they
 touch; a slice catches up with the events that concern all values when it is asked for. `Journal` is for bodies that
-cannot list it (`output contains x`): it keeps the events themselves, and reads them again for a value that is new.
+cannot list it (`output contains x`), with all operators inside them: it keeps the events themselves, and reads them
+again for a value that is new.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from vigil_lang.engines.monitor.leaves import CannotJudge, Now, as_key, projecti
 from vigil_lang.engines.monitor.memory import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from vigil_lang.engines.monitor.bodies import Body, Slots
     from vigil_lang.engines.monitor.leaves import Binding, Key, Leaf
     from vigil_lang.engines.monitor.memory import Letter, Memory, Operator
+    from vigil_lang.trace import Event
 
 Trail: TypeAlias = "list[tuple[Callable[..., object], tuple[Any, ...]]] | None"
 
@@ -27,7 +29,7 @@ MOST_EVENTS: Final = 20_000
 MOST_CHARACTERS: Final = 20_000_000
 """Events a journal keeps, and the text in them."""
 MOST_ASKED: Final = 10_000
-"""Values whose memories a journal keeps rather than read its events again."""
+"""Values whose memories a journal keeps rather than read its events again; the first asked about gives way."""
 
 
 class Table(Protocol):
@@ -271,8 +273,8 @@ class Slices:
         self._slices = {as_key(key): [0, memory] for key, memory in slices}
 
 
-class Journal:
-    """An operator whose bodies cannot list what they touch, and look at one event each: it keeps these events."""
+class Replayed:
+    """An operator whose events a journal keeps: it remembers what they say of the binding that was asked about."""
 
     names: frozenset[str] | None = None
     rare = False
@@ -283,32 +285,104 @@ class Journal:
         """As of `Slices`."""
         self.slots = slots
         self.told_by = told_by(met, broken)
-        self.counts_here = operator.counts_here
-        self._operator, self._met, self._broken = operator, met, broken
+        self.operator = operator
+        self.memory = operator.begin()
+        self._met, self._broken = met, broken
+
+    def holds(self, now: Now, binding: Binding) -> bool:
+        """See `Body`."""
+        operator = self.operator
+        return operator.holds(self.memory, now, operator.counts_here and self._met.holds(now, binding))
+
+    def exceptions(self, now: Now) -> Iterable[Binding]:
+        """None: what it touches cannot be listed."""
+        return ()
+
+    def step(self, now: Now, binding: Binding) -> None:
+        """Take in an event."""
+        broken = self._broken
+        stops = broken is not None and broken.holds(now, binding)
+        here = self._met.holds(now, binding)
+        if here or stops:
+            self.operator.step(self.memory, self.operator.letter(now, here, stops))
+
+
+class _Read:
+    """How many events of a journal were read for a binding, and what its operators remember of them."""
+
+    __slots__ = ("count", "forgotten", "memories")
+
+    def __init__(self, count: int, memories: list[Memory], forgotten: list[int | None]) -> None:
+        self.count = count
+        self.memories = memories
+        self.forgotten = forgotten
+
+    def copy(self) -> _Read:
+        return _Read(self.count, [copied(memory) for memory in self.memories], list(self.forgotten))
+
+
+class Journal:
+    """An operator whose bodies cannot list what they touch: it keeps the events that they may hold at.
+
+    The operators inside it are read along with it, for one binding at a time.
+    """
+
+    names: frozenset[str] | None = None
+    rare = False
+    regular = False
+    exact = False
+
+    def __init__(
+        self,
+        parts: Sequence[Replayed],
+        slots: Slots,
+        concerns: Callable[[Event, Any], bool],
+        shortened: Callable[[Event], Event],
+    ) -> None:
+        """`parts` are the operator and those inside it, each before those that it rests on; `concerns` tells whether
+        a body of one of them may hold at an event, `shortened` leaves out of one what none looks at."""
+        self.slots = slots
+        told = [part.told_by for part in parts]
+        self.told_by = None if None in told else frozenset[str]().union(*[names for names in told if names is not None])
+        self.counts_here = parts[0].operator.counts_here
+        self._parts, self._concerns, self._shortened = parts, concerns, shortened
         self._key = projection(tuple(sorted(slots)))
         self._events: list[Now] = []
         self._characters = 0
-        self._slices: dict[Key, list[Any]] = {}
+        self._tried = 0
+        """How many of the latest events are only tried."""
+        self._asked: dict[Key, _Read] = {}
+        """What was read of the events that happened, the binding asked about last at the end."""
+        self._asked_ahead: dict[Key, _Read] = {}
+        """Likewise with those that are tried."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
         """See `Table`."""
-        operator, met, broken = self._operator, self._met, self._broken
         key = self._key(binding)
-        known = self._slices.get(key)
-        if known is None or known[0] > len(self._events):
-            if len(self._slices) >= MOST_ASKED:
-                self._slices.clear()
-            known = self._slices[key] = [0, operator.begin()]
-        memory = known[1]
-        for event in self._events[known[0] :]:
-            stops = broken is not None and broken.holds(event, binding)
-            here = met.holds(event, binding)
-            if here or stops:
-                operator.step(memory, operator.letter(event, here, stops))
-        known[0] = len(self._events)
-        if now.trail is not None:
-            now.trail.append((self._slices.pop, (key, None)))
-        return operator.holds(memory, now, operator.counts_here and met.holds(now, binding))
+        known = self._asked.pop(key, None)
+        if known is None:
+            if len(self._asked) >= MOST_ASKED > 0:
+                del self._asked[next(iter(self._asked))]
+            parts = self._parts
+            known = _Read(0, [part.operator.begin() for part in parts], [None] * len(parts))
+        self._read_on(known, len(self._events) - self._tried, binding)
+        self._asked[key] = known
+        if self._tried:
+            ahead = self._asked_ahead.pop(key, None) or known.copy()
+            self._read_on(ahead, len(self._events), binding)
+            self._asked_ahead[key] = ahead
+        return self._parts[0].holds(now, binding)
+
+    def _read_on(self, known: _Read, end: int, binding: Binding) -> None:
+        """Have the operators remember what a binding's events up to this one say."""
+        parts = self._parts
+        for part, memory, forgotten in zip(parts, known.memories, known.forgotten, strict=True):
+            part.memory, part.operator.window.forgotten = memory, forgotten
+        for event in self._events[known.count : end]:
+            for part in parts:
+                part.step(event, binding)
+        known.count = end
+        known.forgotten = [part.operator.window.forgotten for part in parts]
 
     def exceptions(self, now: Now) -> Iterable[Binding]:
         """None: what it touches cannot be listed."""
@@ -316,20 +390,25 @@ class Journal:
 
     def update(self, now: Now) -> None:
         """See `Table`."""
-        event = now.event
-        size = len(event.output or "") + sum(len(text) for found in event.args.values() for text in found)
+        if not self._concerns(now.event, None):
+            return
+        event = self._shortened(now.event)
+        size = _characters(event)
         if len(self._events) >= MOST_EVENTS or self._characters + size > MOST_CHARACTERS:
             raise CannotJudge(
                 f"more than {MOST_EVENTS:,} events, or {MOST_CHARACTERS:,} characters, are to be remembered whole"
             )
-        self._events.append(now.copy())
+        self._events.append(Now.of(event, now.index, now.ordinal, now.time))
         self._characters += size
         if now.trail is not None:
+            self._tried += 1
             now.trail.append((self._drop_last, (size,)))
 
     def _drop_last(self, size: int) -> None:
         self._events.pop()
         self._characters -= size
+        self._tried -= 1
+        self._asked_ahead.clear()
 
     def is_settled(self, last: Now | None) -> bool:
         """See `Table`."""
@@ -341,12 +420,13 @@ class Journal:
 
     def load(self, state: Any) -> None:
         """See `Table`."""
-        self._slices.clear()
+        self._asked.clear()
         self._events = [Now.from_state(now) for now in state]
-        self._characters = 0
-        for now in self._events:
-            event = now.event
-            self._characters += len(event.output or "") + sum(len(t) for found in event.args.values() for t in found)
+        self._characters = sum(_characters(now.event) for now in self._events)
+
+
+def _characters(event: Event) -> int:
+    return len(event.output or "") + sum(len(text) for found in event.args.values() for text in found)
 
 
 def told_by(met: Body, broken: Body | None) -> frozenset[str] | None:
