@@ -792,10 +792,38 @@ def test_what_is_done_in_a_case_obliges_by_its_lead_or_its_row() -> None:
     assert found(table.format("Errors", "Cause")) == []
 
 
+def test_a_lead_that_demands_has_the_steps_below_it_done() -> None:
+    lead = "{}\n\n- Lift the crate\n- The crate is heavy\n"
+    for demanding in ("Use the crane for ALL crates:", "If the crane fails, use the winch:"):
+        assert found(lead.format(demanding)) == [demanding, "Lift the crate"]
+    assert found(lead.format("Use the crane:")) == []
+    for other in ("Cranes are required when you want to:", "When to use this: Use it whenever you need to:"):
+        assert "Lift the crate" not in found(lead.format(other))
+    made = "If no list is left, write one with:\n\n- a title\n- the weights\n"
+    assert found(made) == ["If no list is left, write one with:", "a title", "the weights"]
+    assert found(made.replace("If no list is left, write", "Cooks write")) == []
+
+
+def test_a_column_of_cases_says_for_what_the_rules_of_its_table_are() -> None:
+    table = '## What you must never do\n\n| {} | Response |\n|---|---|\n| "It is fine" | Weigh the crate |\n'
+    assert found(table.format("If you hear yourself say")) == ["Weigh the crate"]
+    assert found(table.format("Claim")) == ['"It is fine"', "Weigh the crate"]
+
+
+def test_what_a_text_that_demands_rules_out_in_a_sentence_of_its_own() -> None:
+    text = "Each crate must be dry. No loose ropes.\n"
+    assert found(text) == ["Each crate must be dry.", "No loose ropes."]
+    assert found(text.replace("must be", "is")) == []
+    assert found(f"## Limitations\n\n{text}") == ["Each crate must be dry."]
+    assert found("Each crate must be dry.\n\n## Deck\n\nNo loose ropes.\n") == ["Each crate must be dry."]
+
+
 def test_criteria_and_required_sections_list_what_has_to_be() -> None:
-    for heading in ("Success criteria", "Required CSS sections"):
+    for heading in ("Success criteria", "Release criteria", "Review checklist", "Required CSS sections"):
         assert found(f"## {heading}\n\n- Tables with borders\n") == ["Tables with borders"]
-    assert found("## CSS sections\n\n- Tables with borders\n") == []
+    assert found("**Success criteria:**\n\n- Tables with borders\n") == ["Tables with borders"]
+    for heading in ("CSS sections", "Step 1: Write acceptance criteria", "2. Create release criteria"):
+        assert found(f"## {heading}\n\n- Tables with borders\n") == []
 
 
 @pytest.mark.parametrize("module", [contexts, principles], ids=lambda module: module.__name__)

@@ -101,7 +101,7 @@ def test_a_sentence_is_cut_from_its_source() -> None:
         ("First line  \nSecond line", ("First line", "Second line")),
         ("snake_case_name and __init__ and 2*3*4", ("snake_case_name and init and 2*3*4",)),
         ("`` a `b` `` &lt;path&gt; \\*not\\* <https://x.org>", ("`a `b`` <path> *not* https://x.org",)),
-        ("Push. <!-- Never --> Pull. <!-- and", ("Push.", "Pull.")),
+        ("Push. <!-- Never --> Pull. <!-- and", ("Push.", "Pull.", "<!-- and")),
         ("<!-- a\nb --> Go. <!-- c -->", ("Go.",)),
         ("Write `<!-- x` and `-->`. Go.", ("Write `<!-- x` and `-->`.", "Go.")),
         ("[!NOTE]\n::: tip\nGo.\n\n***\n[a]: https://x.org\nStay.", ("Go.", "Stay.")),
@@ -172,6 +172,10 @@ HOSTILE = {
     "rows without cells": "|a|b|\n|-|-|\n" + "|\n" * 20_000,
     "underlined": "a\n" * 20_000 + "===\n",
     "open fences": "- ```\n  x\n" * 10_000 + "`" * 100_000 + "<!--",
+    "code in cells": "|a|b|\n|-|-|\n" + ("|" + "`` ` " * 400 + "a|b|c|\n") * 100,
+    "titles": "**a**\n__b__:\n" * 20_000,
+    "comments within lines": "a <!-- " * 50_000,
+    "callouts": '!!! note "a"\n    b\n' * 10_000,
     "nothing": "\0\u202e\ud7ff" * 100_000,
 }
 

@@ -55,10 +55,35 @@ SAID = (
     "…",
     "(Never mind.)",
     "Stop. Wait.",
+    ">300 files need a split",
+    "`a|b` ``` never <br>- Push<br/>to main",
+    "<rule>",
+    "</rule>",
+    "**Safety:**",
+    "Write <!-- and go on",
 )
 TEXTS = st.sampled_from(SAID) | st.text("xY .:;!?\"'`*_<>|#-[]()\\\t1é", max_size=12)
 LINES = st.tuples(
-    st.sampled_from(("", "", "# ", "## ", "- ", "  - ", "1. ", "> ", "> - ", "- [ ] ", "* **Label:** ", "    ", "a. ")),
+    st.sampled_from(
+        (
+            "",
+            "",
+            "# ",
+            "## ",
+            "- ",
+            "  - ",
+            "1. ",
+            "> ",
+            "> - ",
+            "- [ ] ",
+            "* **Label:** ",
+            "    ",
+            "a. ",
+            "!!! note ",
+            "[!TIP] ",
+            ": ",
+        )
+    ),
     TEXTS,
 ).map("".join)
 BLOCKS = st.one_of(
@@ -111,7 +136,7 @@ def test_no_word_of_a_document_is_in_no_sentence_and_no_block(text: str) -> None
     # What Markdown is made of: the marks of lists, fences with their language, boxes, the targets of links.
     rest = "".join(left)
     rest = re.sub(r"(?m)^[ \t>]*(?:[-*+] )*(?:\[ \] )?(?:(?:\d+|[A-Za-z])[.)](?:[ \t]+|$))+", " ", rest)
-    rest = re.sub(r"(?m)^[ \t>]*```sh|guide\.md|</?b>|amp", " ", rest)
+    rest = re.sub(r"(?m)^[ \t>]*```sh|guide\.md|</?b>|<br/?>|!!! note|\[!TIP\]|amp", " ", rest)
     assert not any(map(str.isalnum, rest)), rest
 
 

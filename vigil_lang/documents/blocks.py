@@ -3,8 +3,9 @@
 markdown-it-py tells which lines belong together. Its tokens know lines but no columns, so the rules for leaves are
 wrapped to note where each line's text stands. Text within a line is read by `inline`, for the same reason.
 
-What documents for agents have beyond CommonMark is read here: items marked by `•` or `a.`, callouts, footnotes, labels
-on a line of their own, lists indented less than their parents ask for, and fences that quote Markdown.
+What documents for agents have beyond CommonMark is read here: items marked by `•` or `a.`, callouts, footnotes, titles
+and tags on a line of their own, lists indented less than their parents ask for, and fences that quote Markdown. Where
+CommonMark would take a rule for something else than its author meant, the author counts: docs/draft.md says where.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from markdown_it import MarkdownIt
@@ -22,7 +24,7 @@ from vigil_lang.diagnostics import Span
 from vigil_lang.documents.inline import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from markdown_it.rules_block import StateBlock
@@ -35,40 +37,69 @@ if TYPE_CHECKING:
 _MAX_NESTING = 20
 """Lists and quotes inside each other; what is nested deeper is text. Every line costs time for each quote around it."""
 
-_FENCE = re.compile(r"(`{3,}|~{3,})([^`\n]*)$")
+_FENCE = re.compile(r"(`{3,}|~{3,})(?![ \t]*\|)([^`\n]*)$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
-_QUOTE = re.compile(r"(?:[ \t]{0,3}>)+[ \t]?")
-_ITEM = re.compile(r"(?:[-*+•◦▪]|\(?\d{1,9}[.)]|\(?[A-Za-z][.)])[ \t]+(?=\S)")
+_QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
+_MORE_THAN = re.compile(r">(?P<gap>[ \t]*)(?:=|(?!\d{1,9}[.)](?:\s|$))[~≈]?[$€£¥]?\.?\d)")
+"""What means "more than" and is no quote, though it stands where one would begin."""
+
+_ITEM = re.compile(r"(?:[-*+:•◦▪‣●○■▸►➤]|[–—](?=[ \t]+[A-Z`*])|\(?\d{1,9}[.)]|\(?[A-Za-z][.)]|\[[ xX]\])[ \t]+(?=\S)")
 _INNER = re.compile(r"(?:\[[ xX]\][ \t]+)?(?:(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t]+(?=\S))?")
 """What may follow an item's mark: a box, or a second mark (`- a. …`)."""
 
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
-_REFERENCE = re.compile(r"\[[^\[\]]{1,300}\]:[ \t]*\S+(?:[ \t]+[\"'(][^\n]*)?[ \t]*$")
-_CALLOUT = re.compile(r"(?:\[!\w+\]|:::+[ \t]*\w*)$")
-_LABEL = re.compile(r"(\*\*|__)(?![\s*_])[^*_]{1,40}(?<!\s)\1")
+_REFERENCE = re.compile(
+    r"\[[^\[\]]{1,300}\]:[ \t]*(?=\S*(?:[/#:<]|\.\w))\S+(?:[ \t]+[\"'(][^\n]*)?[ \t]*$"  # `[Never]: push` is none
+)
+_CALLOUT = re.compile(
+    r"(?:\[!\w+\][+-]?|:::+[ \t]*(?:[\w.-]+(?![^\s{\[]))?(?:\{[\w.#: -]*\})?|(?P<indents>(?:!!!|\?\?\?\+?)[ \t]+"
+    r"(?:abstract|admonition|attention|bug|caution|danger|error|example|failure|hint|important|info|note|question|quote|"
+    r"success|tip|warning)(?:[ \t]+(?:inline|end))*(?=[ \t]*(?:\"|$))))(?:[ \t]+|(?=[\[{])|$)"
+)
+"""The line that begins a callout, up to its title; what `indents` are marks whose text is indented below them."""
+
+_ENDED = (".", "!", "?", ":", ";")
+_TITLE = re.compile(r"(\*{1,3}|_{1,3})(?![\s*_])(?:(?!\1).){1,120}(?<!\s)\1:?")
+_BEGINS = re.compile(r"(\*\*|__)(?:(?!\1).){1,60}(?::\1|\1:)|(?:Rule|Step) \d{1,3}[a-z]?[:.]|[❌🚫⛔✗✘✅✔☑✓☐☒⚠]")
+"""What a line begins with that is no part of the line before it: `**Scope:**`, `Rule 2:`, a sign."""
+
+_OPENS = re.compile(r"<[A-Za-z][\w.:-]{0,60}(?:[ \t][^<>\n]{0,300})?>$")
+_CLOSES = re.compile(r"</[A-Za-z][\w.:-]{0,60}>$")
+_GOES_ON = re.compile(r"[\"'“‘(\[*_]*[a-z]")
 _WRAPPED = 60
 """How long a line of plain text is at least that may go on in the next one, though that begins with a capital."""
 
+_BAR = re.compile(r"\\.|\|")
+_BAR_OR_CODE = re.compile(r"\\.|(?<!`)(`++)(?:[^`]|(?!\1(?!`))`++){1,500}\1(?!`)|`+|\|")
 _ONE_SPACE = re.compile(r"(?<! ) \r(?=\n)")
-_FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t\r]*\n(?:.*\n)*?(?:\1|\.\.\.)[ \t\r]*(?:\n|$)")
-_HIDDEN = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)[`~]*+[ \t]*$|\Z)"
+_FRONT_MATTER = re.compile(
+    r"\ufeff?(---|\+\+\+)[ \t\r]*\n(?=[ \t\r]*\S|\s*[\w\"'-]+[ \t]*[:=])(?:.*\n)*?(?:\1|\.\.\.)[ \t\r]*(?:\n|$)"
+)
+_HIDING = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)[`~]*+[ \t\r]*$|\Z)"
     r"|(?<!`)(?P<ticks>`++)[^`\n]{1,200}(?P=ticks)"
-    r"|(?P<comment><!--[\s\S]*?(?:-->|\Z))",
+    r"|(?P<first>^[ \t>]*)?(?P<comment><!--)(?P<empty>-?>)?"
+    r"|^ {0,3}(?P<note>\[[^\[\]\n]{1,100}\]:[ \t]*(?:#|<>)[ \t]+[\"'(].*[\"')])[ \t\r]*$",
     re.MULTILINE,
 )
+"""Code, in which nothing begins a comment, and comments: `<!-- … -->`, and a reference to nowhere (`[//]: # (…)`)."""
+
 _FILLER = "\x1f"
 """What stands for a comment: white space, but no blank line."""
 
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """Lines that belong together. `lead` is the block that may introduce the list this one is an item of."""
+    """Lines that belong together. `lead` is the block that may introduce the list this one is an item of.
+
+    `holds` says that what is indented below it belongs to it, and is no code.
+    """
 
     kind: Kind | Literal["code"]
     pieces: list[Span]
     headings: tuple[str, ...] = ()
     lead: Block | None = None
+    holds: bool = False
 
 
 def shown(text: str) -> str:
@@ -76,9 +107,12 @@ def shown(text: str) -> str:
     if "\r" in text:
         # What stands before the end of a line is a hard break or none, whichever end it is.
         text = _ONE_SPACE.sub("\t\t", text.replace("\\\r\n", " \\\n")).replace("\r", " ")
-    front = _FRONT_MATTER.match(text)
-    start = front.end() if front else 0
-    return text[:start] + _HIDDEN.sub(_without_comment, text[start:]) if "<!--" in text else text
+    parts: list[str] = []
+    at = 0
+    for span in comments(text):
+        parts += (text[at : span.start], re.sub(r"[^\n]", _FILLER, text[span.start : span.end]))
+        at = span.end
+    return "".join((*parts, text[at:])) if parts else text
 
 
 def blocks(text: str, *, is_plain: bool = False) -> list[Block]:
@@ -93,23 +127,35 @@ def blocks(text: str, *, is_plain: bool = False) -> list[Block]:
     tokens: list[Token] = []
     parser = _parser()
     parser.block.parse(text, parser, {}, tokens)
-    before = None
+    marked = False
     for token in tokens:
+        reader.enter(token)
         if "lines" in token.meta:
-            reader.read(token, before == "list_item_open")
-        before = token.type
+            reader.read(token, marked)
+        marked = token.type == "list_item_open" or (marked and token.type == "blockquote_open")
     return reader.blocks
 
 
 def comments(text: str) -> list[Span]:
-    """Where a text that `shown` has not made yet has comments, which no reader of the document sees."""
+    """Where a text has comments, which no reader of the document sees; none are left once `shown` has made it."""
+    if "<!--" not in text and "]:" not in text:
+        return []
+    spans = []
     front = _FRONT_MATTER.match(text)
-    found = _HIDDEN.finditer(text, front.end() if front else 0) if "<!--" in text else ()
-    return [Span(*match.span()) for match in found if match["comment"]]
-
-
-def _without_comment(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", _FILLER, found.group()) if found["comment"] else found.group()
+    at, last = front.end() if front else 0, text.rfind("-->")
+    while found := _HIDING.search(text, at):
+        at = found.end()
+        if found["note"]:
+            spans.append(Span(*found.span("note")))
+        elif found["comment"]:
+            if not found["empty"] and at <= last:
+                at = text.index("-->", at) + 3
+            elif not found["empty"] and found["first"] is not None:
+                at = len(text)
+            elif not found["empty"]:  # within a line, what is not closed is a text about comments
+                continue
+            spans.append(Span(found.start("comment"), at))
+    return spans
 
 
 @cache
@@ -120,7 +166,7 @@ def _parser() -> MarkdownIt:
         ("fence", _fence, "paragraph blockquote list"),
         ("table", _placed(table), "paragraph"),
         ("code", _placed(code), ""),
-        ("blockquote", _bounded(blockquote), "paragraph blockquote list"),
+        ("blockquote", _bounded(_quote), "paragraph blockquote list"),
         ("hr", hr, "paragraph blockquote list"),
         ("list", _bounded(list_block), "paragraph blockquote"),
         ("heading", _placed(heading), "paragraph blockquote"),
@@ -149,6 +195,16 @@ def _bounded(rule: Rule) -> Rule:
         return state.level < _MAX_NESTING and rule(state, start, end, silent)
 
     return bounded
+
+
+def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A quote, unless `>` is "more than": before a number, with white space between them in an item or a sentence."""
+    first, at = state.bMarks[start], state.bMarks[start] + state.tShift[start]
+    if more := _MORE_THAN.match(state.src, at, state.eMarks[start]):
+        within = silent and not state.src.endswith(_ENDED, 0, _line(state, start - 1).end)
+        if not more["gap"] or within or state.src[first:at].strip():
+            return False
+    return blockquote(state, start, end, silent)
 
 
 def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -192,26 +248,45 @@ class _Reader:
     blocks: list[Block] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     leads: list[tuple[int, Block]] = field(default_factory=list)
+    containers: list[str] = field(default_factory=list)
 
     def begin(self, kind: Kind | Literal["code"], pieces: list[Span], lead: Block | None = None) -> Block:
         block = Block(kind, pieces, tuple(text for _, text in self.headings), lead)
         self.blocks.append(block)
         return block
 
+    def enter(self, token: Token) -> None:
+        """Keep count of the lists and quotes that surround the next leaf."""
+        if token.type in ("bullet_list_open", "ordered_list_open", "blockquote_open"):
+            self.containers.append(token.type)
+        elif token.type in ("bullet_list_close", "ordered_list_close", "blockquote_close"):
+            self.containers.pop()
+
     def read(self, token: Token, is_item: bool) -> None:
         """Read a leaf; `is_item` says that it is what a mark of a list stands before."""
         lines = [line for line in token.meta["lines"] if line.start < line.end]
         match token.type:
             case "heading_open":
-                self._heading(int(token.tag[1]), lines, bool(token.markup.startswith("#")))
+                if token.markup == "-" and self._is_prose(lines[:-1]):
+                    self._paragraph(lines[:-1], is_item)
+                else:
+                    self._heading(int(token.tag[1]), lines, bool(token.markup.startswith("#")))
             case "table_open":
                 self._table(lines)
             case "fence":
                 self.begin("code", lines)
-            case "code_block" if not any(block.kind == "item" for _, block in self.leads):
+            case "code_block" if not any(block.holds for _, block in self.leads):
                 self.begin("code", lines)
+            case "code_block":
+                for is_text, part in groupby(token.meta["lines"], key=lambda line: bool(line.start < line.end)):
+                    if is_text:
+                        self._paragraph(list(part), is_item)
             case _:
                 self._paragraph(lines, is_item)
+
+    def _is_prose(self, lines: list[Span]) -> bool:
+        """Whether lines above `---` are text: a title has one line without a full stop, and what follows is a rule."""
+        return len(lines) > 1 or (len(lines) == 1 and self.text[lines[0].end - 1] in ".!:;")
 
     def _heading(self, level: int, lines: list[Span], marked: bool) -> None:
         if marked:
@@ -230,76 +305,115 @@ class _Reader:
         self.headings.append((level, plain(self.text, lines).text))
 
     def _table(self, lines: list[Span]) -> None:
-        head, _, *rows = [list(_cells(self.text, line)) for line in lines]
-        columns = [plain(self.text, [cell]).text for cell in head]
-        for cell in head:
-            self.begin("heading", [cell])
+        head, _, *rows = lines
+        columns: list[str] = []
+        for cell in _cells(self.text, head):
+            columns.append(plain(self.text, [cell]).text if cell else "")
+            if cell:
+                self.begin("heading", [cell])
+        first: Block | None = None
         for row in rows:
-            first: Block | None = None
-            for at, cell in enumerate(row):
-                block = self.begin("cell", [cell], first)
-                block.headings += tuple(columns[at : at + 1])
-                first = first or block
+            for at, cell in enumerate(_cells(self.text, row, len(columns))):
+                if cell is None:
+                    continue
+                # A row without a first cell goes on with what the row above is about.
+                block = self.begin("cell", [cell], first if at else None)
+                block.headings += (columns[at] if at < len(columns) else "",)
+                first = block if at == 0 or first is None else first
 
     def _paragraph(self, lines: list[Span], is_item: bool) -> None:
         block: Block | None = None
+        title: Block | None = None
         for at, line in enumerate(lines):
             start, end = line.start, line.end
             marked = is_item and at == 0
             item, note = _ITEM.match(self.text, start, end), _FOOTNOTE.match(self.text, start, end)
-            if _CALLOUT.match(self.text, start, end):
-                block = None
+            if callout := _CALLOUT.match(self.text, start, end):
+                block = title = self._callout(callout, marked, Span(callout.end(), end))
             elif item is not None or marked:
                 inner = _INNER.match(self.text, item.end() if item else start, end)
-                block = self._item(_indent(self.text, start, marked), Span(inner.end() if inner else start, end))
+                block = self._item(self._indent(start, marked), Span(inner.end() if inner else start, end))
             elif note is not None:
-                block = self._prose(_indent(self.text, start), Span(note.end(), end))
+                block = self._prose(self._indent(start), Span(note.end(), end), holds=True)
+            elif _CLOSES.match(self.text, start, end):
+                self._prose(self._indent(start), line)
+                block = None
+            elif _OPENS.match(self.text, start, end) and (block is None or self._is_ended(block)):
+                self.begin("prose", [line])  # whatever introduces a list goes on to do so
+                block = None
             elif block is not None:
-                block = self._continue(block, line)
+                block = self._continue(block, line, is_title=block is title)
             elif not _REFERENCE.fullmatch(self.text, start, end):
-                block = self._prose(_indent(self.text, start), line)
+                block = self._prose(self._indent(start), line)
+
+    def _is_ended(self, block: Block) -> bool:
+        return self.text.endswith(_ENDED, 0, block.pieces[-1].end)
+
+    def _callout(self, found: re.Match[str], marked: bool, title: Span) -> Block | None:
+        indent, holds = self._indent(found.start(), marked), found["indents"] is not None
+        if title.start < title.end:
+            return self._prose(indent, title, holds=holds)
+        if holds:
+            self.leads.append((indent - 1, Block("prose", [], holds=True)))
+        return None
 
     def _item(self, indent: int, span: Span) -> Block:
         while self.leads and self.leads[-1][0] >= indent:
             self.leads.pop()
         block = self.begin("item", [span], self.leads[-1][1] if self.leads else None)
+        block.holds = True
         self.leads.append((indent, block))
         return block
 
-    def _prose(self, indent: int, span: Span) -> Block:
+    def _prose(self, indent: int, span: Span, *, holds: bool = False) -> Block:
         while self.leads and self.leads[-1][0] >= indent - 1:
             self.leads.pop()
         block = self.begin("prose", [span])
+        block.holds = holds
         self.leads.append((indent - 1, block))
         return block
 
-    def _continue(self, block: Block, span: Span) -> Block:
+    def _continue(self, block: Block, span: Span, *, is_title: bool) -> Block:
         """A further line of a block, or after a hard break (two spaces, a backslash) one that stands by itself."""
         last = block.pieces[-1]
         slashed = self.text.startswith("\\\n", last.end - 1)
-        if slashed or self.text.startswith("  ", last.end) or self._is_apart(last, span, len(block.pieces) == 1):
+        if slashed or self.text.startswith("  ", last.end) or self._is_apart(block, span, is_title):
             block.pieces[-1] = Span(last.start, last.end - slashed)
-            block = Block(block.kind, [span], block.headings, block.lead)
+            before, block = block, Block(block.kind, [span], block.headings, block.lead, block.holds)
             self.blocks.append(block)
+            self.leads[-1:] = [(indent, block if lead is before else lead) for indent, lead in self.leads[-1:]]
         else:
             block.pieces.append(span)
         return block
 
-    def _is_apart(self, last: Span, span: Span, first: bool) -> bool:
-        """Whether a line begins anew: after a label (`**Warning**`), or where lines of a plain text are its rules."""
-        if first and _LABEL.fullmatch(self.text, last.start, last.end):
+    def _is_apart(self, block: Block, span: Span, is_title: bool) -> bool:
+        """Whether a line begins anew: beside a title (`**Warning**`), or where lines of a plain text are its rules."""
+        last = block.pieces[-1]
+        above = self.text[last.start : last.end]
+        if len(block.pieces) == 1 and (is_title or _TITLE.fullmatch(above)):
+            ended = above.rstrip("*_").endswith(_ENDED)
+            if ended or _GOES_ON.match(self.text, span.start, span.end) is None:
+                return True
+        if _BEGINS.match(self.text, span.start, span.end):
             return True
-        ended = last.end - last.start < _WRAPPED and self.text[last.end - 1] not in ",;:("
+        if self._is_ended(block) and _TITLE.fullmatch(self.text, span.start, span.end):
+            return True
+        ended = last.end - last.start < _WRAPPED and above[-1] not in ",;:("
         return self.is_plain and ended and self.text[span.start].isupper()
 
+    def _indent(self, start: int, is_marked: bool = False) -> int:
+        """How far the line that holds a place is indented; a tab counts as four.
 
-def _indent(text: str, start: int, is_marked: bool = False) -> int:
-    """How far the line that holds a place is indented; a tab counts as four. Marks of quotes do not count."""
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    if quote := _QUOTE.match(line):
-        line = line[quote.end() :]
-    lead = line[: len(line) - len(line.lstrip(" \t"))] if is_marked else line
-    return len(lead) + 3 * lead.count("\t")
+        Marks of quotes do not count, unless they stand in an item.
+        """
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        for container in self.containers:
+            quote = _QUOTE.match(line)
+            if container != "blockquote_open" or quote is None:
+                break
+            line = line[quote.end() :]
+        lead = line[: len(line) - len(line.lstrip(" \t"))] if is_marked else line
+        return len(lead) + 3 * lead.count("\t")
 
 
 def _stripped(text: str, start: int, end: int) -> Span:
@@ -309,14 +423,21 @@ def _stripped(text: str, start: int, end: int) -> Span:
     return Span(first, first + len(kept))
 
 
-def _cells(text: str, row: Span) -> Iterator[Span]:
-    """The cells of a row that are not empty: bars in code or behind a backslash do not part them."""
-    start, in_code = row.start, False
-    for mark in re.finditer(r"\\.|[`|]|$", text[row.start : row.end]):
-        if mark.group() == "`":
-            in_code = not in_code
-        elif not mark.group() or (mark.group() == "|" and not in_code):
-            cell = _stripped(text, start, row.start + mark.start())
-            if cell.start < cell.end:
-                yield cell
-            start = row.start + mark.end()
+def _cells(text: str, row: Span, columns: int = 0) -> list[Span | None]:
+    """The cells of a row, None for an empty one: every bar parts two, but for one behind a backslash.
+
+    Where that makes more cells than a table has columns, its author took it that bars in code part none.
+    """
+    cells = _split(text, row, _BAR)
+    return _split(text, row, _BAR_OR_CODE) if 0 < columns < len(cells) else cells
+
+
+def _split(text: str, row: Span, mark: re.Pattern[str]) -> list[Span | None]:
+    cells, start = [], row.start + text.startswith("|", row.start)
+    for found in mark.finditer(text, start, row.end):
+        if found.group() == "|":
+            cells.append(_stripped(text, start, found.start()))
+            start = found.end()
+    if start < row.end:
+        cells.append(_stripped(text, start, row.end))
+    return [cell if cell.start < cell.end else None for cell in cells]

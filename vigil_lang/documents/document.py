@@ -20,7 +20,8 @@ class Sentence:
     """One sentence without its Markdown; names in code quotes keep their back quotes.
 
     `span` is where it stands in the document's source. `headings` are those it stands under, outermost first; for a
-    cell of a table the last one is its column's. `lead` is the sentence with a colon that introduces its list.
+    cell of a table the last one is its column's, or empty. `lead` is the sentence with a colon that introduces its
+    list, and for a cell the first one of its row.
     """
 
     text: str

@@ -18,6 +18,13 @@ _TAGS = (
     "a|abbr|b|blockquote|br|caption|center|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|"
     "pre|q|s|samp|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|var"
 )
+_APART = re.compile(
+    r"</?(?:blockquote|caption|center|d[dlt]|details|div|h[1-6]|hr|li|[ou]l|p|pre|summary|table|tbody|td|th|thead|tr)\b"
+    r"|<br\b(?![^<>]*>[\s*_\"'(\[]*(?-i:[a-z]))",
+    re.IGNORECASE,
+)
+"""Tags between texts that stand apart. `<br>` is one unless the text after it goes on with a small letter."""
+
 # Every alternative is bounded, so that a hostile line costs its length times a constant.
 _MARK = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
@@ -25,7 +32,6 @@ _MARK = re.compile(
     r"|!?(?P<open>\[)(?P<shown>[^\[\]`]{0,600}(?:`[^`\n]{0,200}`[^\[\]`]{0,200}){0,8})\]"
     r"(?:\([^()\s]{0,1500}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?:\s+\"[^\"\n]{0,200}\")?\)|\[[^\[\]]{0,200}\])"
     rf"|(?P<tag></?(?:{_TAGS})\b[^<>]{{0,400}}>)"
-    r"|(?P<comment><!--[^\n]*?-->)"
     r"|<(?P<auto>(?:https?://|mailto:)[^<>\s]{1,1500})>"
     r"|(?P<stars>\*+)|(?P<lines>_+)|(?P<struck>~~)"
     r"|(?P<entity>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
@@ -35,11 +41,15 @@ _MARK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A text without Markdown. Piece i of it begins at `starts[i]` and came from `places[i]` of the source on."""
+    """A text without Markdown. Piece i of it begins at `starts[i]` and came from `places[i]` of the source on.
+
+    At each of `breaks` a tag parts it: no sentence goes on there.
+    """
 
     text: str
     starts: Sequence[int]
     places: Sequence[int]
+    breaks: Sequence[int] = ()
 
     def place(self, at: int) -> int:
         """Where in the source a character stands."""
@@ -66,6 +76,8 @@ class _Writer:
         self._parts: list[str] = []
         self._starts: list[int] = []
         self._places: list[int] = []
+        self._breaks: list[int] = []
+        self._introduced = False
         self._size = 0
         self._ticks: dict[int, list[int]] = defaultdict(list)
         for run in re.finditer("`+", raw):
@@ -85,7 +97,7 @@ class _Writer:
                 continue
             self._put(raw[at:stop], at)
             if found is None:
-                return Plain("".join(self._parts), self._starts, self._places)
+                return Plain("".join(self._parts), self._starts, self._places, self._breaks)
             at = found.end()
             match found.lastgroup:
                 case "ticks":
@@ -95,10 +107,8 @@ class _Writer:
                 case "shown":
                     link_ends[found.end("shown")] = found.end()
                     at = found.start("shown")
-                case "comment":
-                    pass
                 case "tag":
-                    self._put(" " if found.group().lower().startswith("<br") else "", stop)
+                    self._tag(found)
                 case "auto":
                     self._put(found["auto"], stop + 1)
                 case "stars" | "lines":
@@ -114,6 +124,15 @@ class _Writer:
             self._places.append(self._lines.place(at))
             self._parts.append(text)
             self._size += len(text)
+
+    def _tag(self, tag: re.Match[str]) -> None:
+        apart = _APART.match(self._raw, tag.start()) is not None
+        if apart or tag.group().lower().startswith("<br"):
+            # What stands below a colon goes with it: `Never:<br>- push<br>- pull`.
+            if apart and not self._introduced:
+                self._introduced = bool(self._parts) and self._parts[-1].rstrip().endswith(":")
+                self._breaks += [self._size] * (not self._introduced)
+            self._put(" ", tag.start())
 
     def _code(self, opening: re.Match[str]) -> int:
         """Copy a code span; back quotes that none closes are what they are. Returns where to go on."""

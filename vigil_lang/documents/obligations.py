@@ -43,8 +43,8 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 
 def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     """What each sentence of a document is, in order: one judgement for every sentence."""
-    before = _Before({}, {})
     found: list[Obligation | Passed] = []
+    before = _Before({}, {}, found)
     for index, sentence in enumerate(document.sentences):
         found.append(_judged(sentence, index, before))
         before.note(found[-1], document.sentences[index + 1 : index + 2])
@@ -56,10 +56,12 @@ class _Before:
     """What stands before a sentence and demands what others say, each with its word.
 
     `leads` do so of their items, and `sections`, by the headings that lead to them, of what their parts tell to do.
+    `judged` are all sentences before it.
     """
 
     leads: dict[str, _Word]
     sections: dict[tuple[str, ...], _Word]
+    judged: Sequence[Obligation | Passed]
 
     def note(self, judged: Obligation | Passed, following: Sequence[Sentence]) -> None:
         """Take a sentence that has its section followed as a whole: `Execute ALL steps`, or a lead of the parts."""
@@ -70,6 +72,14 @@ class _Before:
             leads = sentence.text in self.leads and bool(following) and following[0].kind == "heading"
             if leads or contexts.FOLLOWS_ALL.match(bare(sentence.text)):
                 self.sections[sentence.headings] = _Word(judged.word, carries=False)
+
+    def obliges(self, placed: _Placed) -> bool:
+        """Whether what stands right before a sentence is prose of the same section that demands something."""
+        last = self.judged[-1] if self.judged else None
+        return isinstance(last, Obligation) and (last.sentence.kind, last.sentence.headings) == (
+            "prose",
+            placed.headings,
+        )
 
     def of_section(self, headings: tuple[str, ...]) -> _Word | None:
         """The word that demands what the part below these headings tells to do."""
@@ -83,9 +93,9 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
         return Passed(sentence, index, "heading")
     leads = before.leads
     told = asks(sentence.text)
-    found = _Word(told, carries=contexts.CARRIES.match(told) is not None) if told else _from_context(sentence, before)
+    found = _Word(told, carries=_carries(told, sentence.text)) if told else _from_context(sentence, before)
     if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
-        if found is not None and (found.carries or told is None) and not contexts.EXPLAINED.search(sentence.text):
+        if found is not None and not contexts.EXPLAINED.search(sentence.text):
             leads[sentence.text] = found
         else:
             leads.pop(sentence.text, None)
@@ -95,6 +105,11 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
         return Passed(sentence, index, _why(sentence))
     excused = _excused(sentence, found.text) if told else None
     return Passed(sentence, index, excused) if excused is not None else Obligation(sentence, index, found.text)
+
+
+def _carries(word: str, text: str) -> bool:
+    """Whether what demands in a lead demands what its items say, whatever that is: `First write a page with:`."""
+    return contexts.CARRIES.match(word) is not None or contexts.MADE_OF.search(text) is not None
 
 
 class _Word(NamedTuple):
@@ -203,7 +218,10 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
         return None
     if placed.kind == "prose":
-        if contexts.NO_MORE.fullmatch(placed.plain) and not any(map(contexts.DESCRIPTIVE.search, placed.headings)):
+        ruled_out = contexts.LACKS.match(placed.plain) if before.obliges(placed) else None
+        if (ruled_out or contexts.NO_MORE.fullmatch(placed.plain)) and not any(
+            map(contexts.DESCRIPTIVE.search, placed.headings)
+        ):
             return _Word("no", carries=False)
         universal = contexts.RESTRICTS.match(placed.plain) and contexts.RULE_LIST.match(placed.heading)
         if not (instructs(placed.text) or universal) or contexts.ADVISES.search(placed.plain):
@@ -211,7 +229,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         # `Scaffold rules` is the title of what begins with `Scaffold`.
         title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
         return (None if title else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(placed)
-    if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
+    if placed.lead in leads and (instructs(placed.text) or leads[placed.lead].carries):
         return leads[placed.lead]
     if placed.tells and not is_cell and (section := before.of_section(placed.headings)) is not None:
         return section
@@ -228,6 +246,8 @@ def _is_action(placed: _Placed) -> bool:
 
 def _above(placed: _Placed) -> _Word | None:
     """What the lead of a list, or the heading right above it, makes of an item."""
+    if contexts.CASE_COLUMN.match(placed.column):
+        return None
     for text in (placed.lead, placed.heading):
         if not text or len(text) > 120 or contexts.NOT_BINDING.search(text):
             continue
@@ -265,7 +285,7 @@ def _listed(placed: _Placed) -> _Word | None:
         return _Word(_trimmed(placed.lead), carries=False) if done else None
     if contexts.ITS_RULES.match(placed.lead) and contexts.WORDS.search(placed.plain):
         return _Word(_trimmed(placed.lead), carries=True)
-    ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, placed.headings))
+    ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, (*placed.headings, placed.lead)))
     if ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
     elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source, Span
@@ -14,7 +15,10 @@ from vigil_lang.english.principles import ALONE
 from vigil_lang.english.sentences import sentences as split
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vigil_lang.documents.document import Kind
+    from vigil_lang.documents.inline import Plain
 
 
 def read_document(source: Source) -> Document:
@@ -47,14 +51,26 @@ def _introduces(text: str) -> bool:
 def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sentence]:
     text = plain(markdown, block.pieces)
     found = []
-    for start, end in _whole(text.text) if kind == "heading" else split(text.text):
+    for start, end in _whole(text.text) if kind == "heading" else _parts(text):
         span = Span(text.place(start), text.place(end - 1) + 1)
         found.append(Sentence(text.text[start:end], kind, span, block.headings, lead))
     return found
 
 
 def _whole(text: str) -> list[tuple[int, int]]:
-    return [(0, len(text))] if any(map(str.isalnum, text)) else []
+    start = len(text) - len(text.lstrip())
+    return [(start, len(text.rstrip()))] if any(map(str.isalnum, text)) else []
+
+
+def _parts(text: Plain) -> Iterator[tuple[int, int]]:
+    for first, last in pairwise((0, *text.breaks, len(text.text))):
+        if mark := _MARK.match(text.text, first, last) if first else None:
+            first = mark.end()
+        yield from ((first + start, first + end) for start, end in split(text.text[first:last]))
+
+
+_MARK = re.compile(r"\s*[-*+•]\s+")
+"""What may mark the lines that tags part: `Never push.<br>- Ask first.`"""
 
 
 _MARKED = re.compile(r"[*_\[\]<>&\\|#~\x00-\x1f\xa0]|  |^\s*(?:[-+•]|\(?\w{1,9}[.)])\s|^\s*-{3}")

@@ -205,7 +205,7 @@ def filled_in(document: PolicyDocument) -> PolicyDocument:
 
 
 def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
-    heading = f", {harmless(clause.headings[-1], 80)}" if clause.headings else ""
+    heading = f", {harmless(clause.headings[-1], 80)}" if any(clause.headings[-1:]) else ""
     yield f"{number}. {harmless(clause.path, 80)}:{clause.line}{heading}"
     if clause.lead:
         yield f"under: {harmless(clause.lead, 120)}"

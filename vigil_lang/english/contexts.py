@@ -51,6 +51,12 @@ PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|ne
 WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
 
+MADE_OF = any_of(r"\b(?:with|contain(?:s|ing)?|includ(?:es?|ing)|consist(?:s|ing) of)(?: the following)?:$")
+"""The end of a lead whose items are parts of what it has made: `generate a page with:`."""
+
+CASE_COLUMN = any_of(r"^\W*(?:if|when|whenever|in case)\b")
+"""The head of a column whose cells are the cases that the rules of the table are for."""
+
 IF = any_of(r"^(?:if|in case)\b.*:$")
 CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→]*:$")
 """A lead that says when, and leaves what to the items of its list."""
@@ -192,12 +198,16 @@ CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|q
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
 TO_TICK = any_of(
+    r"^(?!(?:step )?(?:\d+)?[\W_]*(?:add|create|define|draft|make|prepare|write)\b).*"
     r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
     r"definition of done|"
     r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|required (?:[\w-]+ )?sections)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
-"""A heading below which each item says how things are to be, whatever headings stand between."""
+"""A heading or lead below which each item says how things are to be, whatever headings stand between.
+
+One that has such a list made (`Step 1: Write acceptance criteria`) is none.
+"""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
 """Words that introduce a list without a colon: `Before any release`."""
@@ -290,8 +300,9 @@ WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale
 
 CONTRASTS = any_of(r"\b(?:not|no|never)\b")
 EXPLAINED = any_of(
+    r"\b(?:when(?:ever)?|if) (?:you|users?|they) (?:are|have|must|need|want|wish)\b[^.:]{0,40}:$",
     r"\bdepends? on:$|\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
-    r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"
+    r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$",
 )
 """The end of a lead whose items are not what it demands."""
 

@@ -60,6 +60,8 @@ def demands(text: str) -> str | None:
         return ordered
     callout = principles.CALLOUT.match(told)
     rest = unlabelled(told[callout.end() :].lstrip()) if callout else ""
+    if (rule := principles.RULE.match(told)) and len(told[rule.end() :].split()) > 2:
+        return rule.group().rstrip(": ").lower()
     if callout and (INSTRUCTS.match(rest) or principles.LIMITS.match(rest)):
         return callout.group().rstrip(":!—–- ").lower()
     return None

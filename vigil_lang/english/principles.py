@@ -182,6 +182,10 @@ _LIMITED = (
     r"\bbelongs? (?:in|into|to|under|on)\b[^.;:]{1,60}?,? (?:never|not) (?:in|into|to|under|on)\b",
     r"\b(?:belongs?|goes?|lives?|stays?) (?:exclusively|only|solely|strictly)\b|\bonly (?:belongs?|goes?)\b",
     r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
+    rf"[(,] ?(?:max|min)(?:imum)?\.?:? (?:of )?{COUNT}(?![^)]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|gpus?|disk)\b)"
+    r"[^()]*\)",
+    r"\baccepts? only\b|\bonly accepts?\b|\bmutually exclusive with\b|"
+    r"\b(?:only compatible|compatible only) with\b",
 )
 """How much, how often, or where."""
 
@@ -192,7 +196,8 @@ STRONG = (
 """What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
 
 SHOULD = any_of(
-    r"^(?:[\w ]{1,30}: )?(?!(?:if|when|where|whether|what|which|how|why|use case|that|this|it|there|they|these|those|"
+    r"^(?:[\w ]{1,30}: )?(?!(?:if|when|where|whether|what|which|how|why|use case|it|there|they|"
+    r"(?:that|this|these|those)(?: (?:should|also|command|call|query|script|tool))?\b(?!(?: [\w-]+){1,3} should be\b)|"
     r"output|tests?|some|sometimes|correct)\b)(?!.*\b(?:when|that|which|who|if) (?:[^,;]{1,80} )?should\b)"
     r"[^:;?→\[(]{1,80}?(?<! - output) should(?::| (?!(?:also |still |now )?(?:now|already|quickly|automatically|see|"
     r"look|appear|work|succeed|fail|pass|exist|resume|know|be (?:able|near|visible))\b)\w)"
@@ -214,6 +219,13 @@ OPENING = (
         r"requires? (?!an? (?:\w+ )?(?:understanding|knowledge)\b|understanding\b|careful\b|manual\b|"
         r"[^.]*\d\.\d)(?=\S)|required (?:if|when|where|for|only|on|in) |"
         r"(?:only|exactly) one of (?:these|the following)[^.]{0,40}:$",
+        r"(?:check|confirm|validate|verify)s?: (?=[\w`]\S* \S)(?!(?:an?|the|your) [\w-]+[.!]*$)",
+        # `Cannot open …` is what a program says.
+        r"can(?:not| not|['’]t) (?:be )?(?:combined?|contain|defined?|exceed|include|mix(?:ed)?|nest(?:ed)?|overlap|"
+        r"redefined?|refer(?:ence)?|reused?|used?)\b",
+        # What a name or a value may be made of: `Letters, digits only.`
+        r"(?=.(?-i:[^A-Z])+$)(?!.*\b(?:are|be|can|is|it|will)\b)(?:(?:[\w-]+(?: [\w-]+){0,3}, ){2,8}|"
+        r"(?:[\w-]+,? ){1,12}(?:and|or) )[\w -]{1,40}(?<!\bread) only[.!]*$",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
@@ -276,7 +288,7 @@ MERE = any_of(
     r"(?! not (?:to\b|allowed))",
     r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
     r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
-    r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )\b(?!^required for\b)required (?:reading|by|for|fields?|arguments?|parameters?|"
     r"tools?|inputs?|columns?|packages?)\b",
 )
 """Phrases with such a word that demand nothing: `you do not need to`, `if required`, `what must be known`."""
@@ -356,18 +368,27 @@ WITHIN = any_of(
 )
 
 IN_A_CASE = any_of(
-    r"(?:if|when|whenever|where|otherwise|in|on|for(?! (?:\w+ )?(?:better|best|details?|maximum|more)\b))\b"
+    r"(?!(?:where|in|on|for)\b.*:[ *_]*$)"
+    r"(?:if|when(?! (?:not )?to\b)|whenever|where|otherwise|in|on|"
+    r"for(?! (?:\w+ )?(?:better|best|details?|maximum|more)\b))\b"
     rf"[^:;]{{0,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then )?(?:{_ADVERBS} )?"
-    rf"(?!(?:see|consider|prefer|try|refer|list|state|note|block)\b){VERB}(?! (?:commands?|scripts?|options?)\b)"
-    r"(?!.*:[ *_]*$)(?![^.;]* (?:see|`?references/))"
+    rf"(?!(?:see|consider|prefer|try|refer|list|state|note|block)\b){VERB}(?! (?:commands?|scripts?|options?)\b)(?!:)"
+    r"(?![^.;]* (?:see|`?references/|\(\S+\.md\)))"
 )
-"""What is to be done in a case, unless it only points somewhere or proposes."""
+"""What is to be done in a case, unless it only points somewhere or proposes; in which case, if it introduces a list."""
 
 CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"
     r"(?:[\w-]+ ){0,2}(?:rules?|constraints?|guardrails?|polic(?:y|ies)|requirements?|standards?))\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
+RULE = any_of(
+    r"^(?:(?:the|one|first|key|core|main|hard|iron|golden|strict|general|critical|important|basic|cardinal) ){0,2}"
+    r"(?:rule|invariant|constraint): "
+    r"(?=[\w`])(?!an?\b|the (?:name|set|list|file|path|id|text)\b|[^.;:]{1,60}\b(?:may|can|could|might)\b)"
+)
+"""A label of a single rule, which is what stands behind it, however it is said: `Key rule: tests come first.`"""
+
 LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) [\w`]")
 """What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
 
@@ -383,7 +404,8 @@ TELLS_OF = any_of(rf"^(?:{ACTS}) (?!(?:and|are|can|for|have|in|is|of|or|may|must
 """A verb without its subject: `Writes the file, then reads it.`"""
 
 SUBJECT = any_of(
-    r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:",
+    r"(?:use cases?|strengths?|weakness(?:es)?|drawbacks?|benefits?|pros|cons)\s*:",
+    r"(?:symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:",
     r"(?:in)?correct\b[^.:]*:$",
 )
 """A label of what is spoken of, whatever words are in it."""
