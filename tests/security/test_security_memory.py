@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import threading
 from functools import cache
 from pathlib import Path
@@ -57,6 +58,9 @@ def modules() -> dict[str, ast.Module]:
     return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
+_TEXTS = {"File", "Lexed", "Loaded", "Module", "Parsed", "Policy", "Reading", "Source", "Subject"}
+
+
 def unbounded(module: ast.Module) -> set[str]:
     """The functions with parameters whose every answer is remembered, under whatever name that was imported."""
     names = {"cache"} | {
@@ -92,6 +96,21 @@ def _has_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return bool(given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg)
 
 
+def keeps_texts(module: ast.Module) -> set[str]:
+    """The functions whose answers are remembered by a whole file, and with it, of many texts that were typed over."""
+    return {
+        node.name
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef)
+        and any("by_identity" in ast.unparse(each) or "lru_cache" in ast.unparse(each) for each in node.decorator_list)
+        and any(_names_a_text(given.annotation) for given in (*node.args.posonlyargs, *node.args.args))
+    }
+
+
+def _names_a_text(annotation: ast.expr | None) -> bool:
+    return annotation is not None and not _TEXTS.isdisjoint(re.findall(r"\w+", ast.unparse(annotation)))
+
+
 def filled(module: ast.Module) -> set[str]:
     """Names of a module that begin as something empty."""
     found: set[str] = set()
@@ -120,6 +139,13 @@ def test_what_is_remembered_for_good_is_bounded_by_what_ships() -> None:
     found = {f"{path}:{name}" for path, module in modules().items() for name in unbounded(module)}
     assert found == set(BOUNDED_BY_WHAT_SHIPS)
     assert {f"{path}:{name}" for path, module in modules().items() for name in filled(module)} == set(HELD)
+
+
+def test_no_text_that_was_typed_over_is_remembered() -> None:
+    wrong = "@by_identity\ndef a(file: tree.File): ...\n@lru_cache(maxsize=9)\ndef b(x: int, of: Source): ...\n"
+    right = "@by_identity\ndef c(of: core.Requirement): ...\ndef d(file: tree.File): ...\n"
+    assert keeps_texts(ast.parse(wrong + right)) == {"a", "b"}
+    assert {f"{path}:{name}" for path, module in modules().items() for name in keeps_texts(module)} == set()
 
 
 def test_many_names_do_not_fill_the_memory() -> None:

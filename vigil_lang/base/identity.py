@@ -20,7 +20,8 @@ _LATEST: Final = 1_000
 def by_identity(find: Callable[[_Object], _Found]) -> Callable[[_Object], _Found]:
     """A function of one immutable object that looks at each once; threads may ask at the same time.
 
-    The answer is that of this very object: of an equal one it may be another, where spans or shared parts count.
+    The answer is that of this very object: of an equal one it may be another, where spans or shared parts count. The
+    last objects stay in memory with all that they hold: whole files and policies are none to remember like this.
     """
     known = Recent[int, tuple[_Object, _Found]](_LATEST)
 

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Source, Span
 from vigil_lang.lint.subject import MAX_DOUBTFUL
 from vigil_lang.semantics.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from vigil_lang.diagnostics import Source
     from vigil_lang.lint.rule import Rule
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.policy import Policy
@@ -30,7 +29,10 @@ _Find: TypeAlias = "Callable[[Rule, Subject], Iterable[Diagnostic]]"
 
 
 class _Moving(NamedTuple):
-    """A finding, and by its spans in the policy's own text: the item each stands in, and where that item began."""
+    """A finding, and by its spans in the policy's own text: the item each stands in, and where that item began.
+
+    That text itself, which it says it was found in, is not kept.
+    """
 
     finding: Diagnostic
     places: dict[Span, tuple[str, int]]
@@ -186,7 +188,13 @@ class _Text:
             if name not in reached or span.end > self.layout.places[name].end:
                 return None
             places[span] = (name, start)
-        return _Moving(finding, places)
+        nowhere = Source(self._source.path, "")
+
+        def source(found_in: Source) -> Source:
+            return nowhere if found_in is self._source else found_in
+
+        notes = tuple([Note(note.message, source(note.source), note.span) for note in finding.notes])
+        return _Moving(replace(finding, source=source(finding.source), notes=notes), places)
 
     def moved(self, stored: _Moving) -> Diagnostic:
         """The finding where its items stand now."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
-
-from vigil_lang.base.identity import by_identity
 
 if TYPE_CHECKING:
     from vigil_lang.syntax import tree
@@ -13,8 +12,11 @@ if TYPE_CHECKING:
 _DECLARES = re.compile(r"\b[A-Za-z]+\s+(\w+(?:[.-]\w+)*)\s*[=(:]")
 
 
-@by_identity
 def seemingly_declared(file: tree.File) -> frozenset[str]:
     """The names that stand in broken items as those of declarations do."""
-    text = file.source.text
-    return frozenset(name for span in file.broken for name in _DECLARES.findall(text, span.start, span.end))
+    return _declared_in(tuple([file.source.text[span.start : span.end] for span in file.broken]))
+
+
+@lru_cache(maxsize=64)
+def _declared_in(items: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name for text in items for name in _DECLARES.findall(text))

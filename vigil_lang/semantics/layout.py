@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Layout:
 @lru_cache(maxsize=4096)
 def words(text: str) -> frozenset[str]:
     """Everything in a text that may be a name, parts of longer words included."""
-    return frozenset((*_WORD.findall(text), *_PART.findall(text)))
+    return frozenset(map(intern, (*_WORD.findall(text), *_PART.findall(text))))
 
 
 def _used(module: Module) -> list[Module]:

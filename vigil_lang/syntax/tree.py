@@ -241,29 +241,29 @@ Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond | Interval | Repeate
 
 
 class Moved(Struct, gc=False):
-    """A part of an item, `by` so many code points further on than it was: moved when somebody looks at it.
+    """A part of an item, so many code points further on than it says: moved when somebody looks at it.
 
     Most parts of most items of a text that is typed in are moved many times before anybody does.
     """
 
-    part: Any
-    by: int
-    _result: Any = None
+    at: tuple[Any, int]
 
     @property
     def result(self) -> Any:
         """The part where it is now, the same for all who ask."""
-        if self._result is None:
+        if self.at[1]:
             from vigil_lang.syntax.moved import moved  # late: who reads a policy once moves nothing
 
             with _MOVING:
-                if self._result is None:
-                    self._result = moved(self.part, self.by)
-        return self._result
+                part, by = self.at
+                if by:
+                    self.at = moved(part, by), 0
+        return self.at[0]
 
     def further(self, by: int) -> Moved:
         """The same part still further on."""
-        return Moved(self.part, self.by + by) if self._result is None else Moved(self._result, by)
+        part, before = self.at
+        return Moved((part, before + by))
 
 
 _MOVING = Lock()
