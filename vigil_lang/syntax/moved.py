@@ -74,7 +74,7 @@ def _item_mover(kind: Any) -> Callable[[Any, int], Any]:
     def later(part: Any, by: int) -> Any:
         if not part or part.__class__ in _PLAIN:
             return part
-        return part.further(by) if part.__class__ is Moved else Moved((part, by))
+        return part.further(by) if part.__class__ is Moved else Moved(moved, (part, by))
 
     def move(item: Any, by: int) -> Any:
         name, *parts, (start, end) = astuple(item)  # as they are stored: nobody is looking yet

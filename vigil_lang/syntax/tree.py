@@ -6,6 +6,7 @@ A parenthesised expression is its inner node with the span widened to the parent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -246,24 +247,23 @@ class Moved(Struct, gc=False):
     Most parts of most items of a text that is typed in are moved many times before anybody does.
     """
 
+    move: Callable[[Any, int], Any]
     at: tuple[Any, int]
 
     @property
     def result(self) -> Any:
         """The part where it is now, the same for all who ask."""
         if self.at[1]:
-            from vigil_lang.syntax.moved import moved  # late: who reads a policy once moves nothing
-
             with _MOVING:
                 part, by = self.at
                 if by:
-                    self.at = moved(part, by), 0
+                    self.at = self.move(part, by), 0
         return self.at[0]
 
     def further(self, by: int) -> Moved:
         """The same part still further on."""
         part, before = self.at
-        return Moved((part, before + by))
+        return Moved(self.move, (part, before + by))
 
 
 _MOVING = Lock()
