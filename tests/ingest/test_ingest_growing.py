@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import threading
@@ -143,6 +144,22 @@ def test_a_file_that_does_not_go_on_is_at_fault(what: str, tmp_path: Path) -> No
         change()
         with pytest.raises(InputError, match=f"was {what} while it was followed"):
             next(lines)
+
+
+def test_a_pipe_is_followed_however_many_files_are_open() -> None:
+    """`select` refuses what has a number above 1,023."""
+    reader, writer = os.pipe()
+    try:
+        high = fcntl.fcntl(reader, fcntl.F_DUPFD, 1_500)
+    except OSError:
+        pytest.skip("no process may have so many open files here")
+    os.close(reader)
+    with os.fdopen(high, "rb") as stream, os.fdopen(writer, "wb") as pipe:
+        pipe.write(b'{"action":"a"}\n')
+        pipe.close()
+        source = Growing(stream, "<stdin>")
+        events = [one for one in following(growing_records(source), source.path) if isinstance(one, Event)]
+        assert [event.action for event in events] == ["a"]
 
 
 def test_a_line_without_an_end_is_refused_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:

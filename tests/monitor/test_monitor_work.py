@@ -126,7 +126,7 @@ def test_what_is_unrolled_is_not_unrolled_again(body: str) -> None:
 @pytest.mark.parametrize("body", UNROLLED)
 def test_what_is_unrolled_is_forgotten_once_it_is_certain(body: str) -> None:
     run, kept = MonitorEngine([rule_of(body)[0]]).run(), []
-    for number in range(900):
+    for number in range(300):
         run.step([event(number, "abcd"[number % 4], 4)])
         run.propose([event(number, "a", 4), event(number, "b", 8)])
         kept.append(run._judged[0]._past._kept)  # type: ignore[union-attr]

@@ -125,13 +125,14 @@ def ask(path: Path) -> str | None:
 
 def _read(stream: int) -> bytes:
     """What comes until the end, the time or the size is reached."""
-    import select
     import time
+
+    from vigil_lang.base.files import comes_within
 
     end = time.monotonic() + SECONDS
     answer = bytearray()
     while len(answer) < MOST_BYTES and (left := end - time.monotonic()) > 0:
-        if not select.select([stream], [], [], left)[0]:
+        if not comes_within(stream, left):
             break
         piece = os.read(stream, 65536)
         if not piece:

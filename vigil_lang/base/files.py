@@ -172,3 +172,14 @@ def unreadable(path: str, error: OSError | ValueError) -> Diagnostic:
     """The finding for a file that cannot be read."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return Diagnostic.of("VGL001", f"cannot read `{path}`: {reason.lower()}", Source(path, ""))
+
+
+def comes_within(handle: int, seconds: float) -> bool:
+    """Whether a pipe has something to read, or ends, within a time. Any number of other files may be open."""
+    import select  # late: few processes wait for a pipe
+
+    if sys.platform == "win32":
+        return bool(select.select([handle], [], [], seconds)[0])
+    waiting = select.poll()  # `select` refuses a process with more than 1,024 open files
+    waiting.register(handle, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))

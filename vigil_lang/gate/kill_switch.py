@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -21,7 +22,7 @@ from vigil_lang.gate.storage.opening import open_storage
 from vigil_lang.gate.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.gate.authority.keys import Key
     from vigil_lang.gate.revocation import Kind, Revoked
@@ -90,8 +91,8 @@ class KillSwitch:
         """
         if name.startswith("ed25519:"):
             return Entry("key", name)
-        _, store, _ = self._opened()
-        runs = store.runs()
+        with self._opened() as (_, store, _):
+            runs = store.runs()
         agents = {*self._settings.authority.chains, *self._settings.context, *(each.agent for each in runs)}
         kinds: list[Kind] = ["agent"] if name in agents else []
         kinds += ["run"] if any(each.name == name for each in runs) else []
@@ -116,12 +117,12 @@ class KillSwitch:
         void: Sequence[Hold] = ()
         runs: tuple[SeenBy, ...] = ()
         try:
-            with self._storage.lock():
-                log, store, holds = self._opened()
-                revoked = self._above_logged(store, revoked, entry, key, seconds, undo=undo)
-                note_list(revoked, log, store)
-                void = () if undo else holds.void(f"{entry} is revoked", _hangs_on(entry))
-            runs = self._seen_by(log, store, entry, revoked.seq)
+            with self._opened() as (log, store, holds):
+                with self._storage.lock():
+                    revoked = self._above_logged(store, revoked, entry, key, seconds, undo=undo)
+                    note_list(revoked, log, store)
+                    void = () if undo else holds.void(f"{entry} is revoked", _hangs_on(entry))
+                runs = self._seen_by(log, store, entry, revoked.seq)
         except StateError as error:
             return Killed(revoked, runs, tuple(each.id for each in void), str(error))
         return Killed(revoked, runs, tuple(each.id for each in void))
@@ -142,24 +143,26 @@ class KillSwitch:
         void: list[str] = []
         runs: dict[str, SeenBy] = {}
         try:
-            with self._storage.lock():
-                log, store, holds = self._opened()
-                note_list(revoked, log, store)
+            with self._opened() as (log, store, holds):
+                with self._storage.lock():
+                    note_list(revoked, log, store)
+                    for entry in new:
+                        void += [each.id for each in holds.void(f"{entry} is revoked", _hangs_on(entry))]
                 for entry in new:
-                    void += [each.id for each in holds.void(f"{entry} is revoked", _hangs_on(entry))]
-            for entry in new:
-                runs |= {each.run: each for each in self._seen_by(log, store, entry, revoked.seq)}
+                    runs |= {each.run: each for each in self._seen_by(log, store, entry, revoked.seq)}
         except StateError as error:
             return Killed(revoked, tuple(runs.values()), tuple(void), str(error))
         return Killed(revoked, tuple(runs.values()), tuple(void))
 
-    def _opened(self) -> tuple[Log, Store, Holds]:
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Log, Store, Holds]]:
+        """The log as it is now, with what it comes to."""
         log = Log(self._storage, self._settings.log, self._clock)
-        store = Store(self._storage, log)
-        with self._storage.lock():
-            log.refresh()
-            store.catch_up()
-        return log, store, Holds(self._storage, log, store, self._settings.holds, clock=self._clock)
+        with closing(Store(self._storage, log)) as store:
+            with self._storage.lock():
+                log.refresh()
+                store.catch_up()
+            yield log, store, Holds(self._storage, log, store, self._settings.holds, clock=self._clock)
 
     def _publish(self, entry: Entry, key: Key, seconds: int, *, undo: bool) -> Revoked:
         at = self._clock() // 1_000_000
@@ -173,8 +176,8 @@ class KillSwitch:
 
     def _logged(self, found: Revoked) -> tuple[Entry, ...]:
         """What is revoked by the newest list in the log: for one that is missing or damaged."""
-        _, store, _ = self._opened()
-        lists = store.revocation_lists()
+        with self._opened() as (_, store, _):
+            lists = store.revocation_lists()
         if not lists or lists[-1]["seq"] < self._revocations.last_seq():
             raise StateError(f"{found.fault}; the log does not tell what it was")
         self._revocations.known(lists[-1]["seq"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import stat
 import time
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from vigil_lang.base.files import comes_within
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.ingest.json_text import BOM, REFUSED, decode
 from vigil_lang.ingest.lines import Lines
@@ -98,7 +98,7 @@ class Growing:
         """What comes through a pipe, or stands in a file that has no name."""
         waited = 0.0
         while not self.stopped:
-            if os.name == "posix" and not select.select([handle], [], [], INTERVAL)[0]:
+            if os.name == "posix" and not comes_within(handle, INTERVAL):
                 waited += INTERVAL
                 if waited >= self._idle:
                     return

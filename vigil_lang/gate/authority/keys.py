@@ -253,14 +253,14 @@ def _printed_by(command: str) -> bytes:
 
 def _bounded(process: Popen[bytes]) -> bytes | None:
     """What a process prints until it ends; None where that takes too long or is too much."""
-    import select
     import subprocess
+
+    from vigil_lang.base.files import comes_within
 
     assert process.stdout is not None
     handle, end, data = process.stdout.fileno(), time.monotonic() + COMMAND_SECONDS, b""
     while len(data) <= _MAX_BYTES:
-        ready, _, _ = select.select([handle], [], [], max(0.0, end - time.monotonic()))
-        if not ready:
+        if not comes_within(handle, max(0.0, end - time.monotonic())):
             return None
         chunk = os.read(handle, _MAX_BYTES + 1)
         if not chunk:
