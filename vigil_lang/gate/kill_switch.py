@@ -118,7 +118,7 @@ class KillSwitch:
         runs: tuple[SeenBy, ...] = ()
         try:
             with self._opened() as (log, store, holds):
-                with self._storage.lock():
+                with self._current(log, store):
                     revoked = self._above_logged(store, revoked, entry, key, seconds, undo=undo)
                     note_list(revoked, log, store)
                     void = () if undo else holds.void(f"{entry} is revoked", _hangs_on(entry))
@@ -144,7 +144,7 @@ class KillSwitch:
         runs: dict[str, SeenBy] = {}
         try:
             with self._opened() as (log, store, holds):
-                with self._storage.lock():
+                with self._current(log, store):
                     note_list(revoked, log, store)
                     for entry in new:
                         void += [each.id for each in holds.void(f"{entry} is revoked", _hangs_on(entry))]
@@ -159,10 +159,17 @@ class KillSwitch:
         """The log as it is now, with what it comes to."""
         log = Log(self._storage, self._settings.log, self._clock)
         with closing(Store(self._storage, log)) as store:
-            with self._storage.lock():
-                log.refresh()
-                store.catch_up()
+            with self._current(log, store):
+                pass
             yield log, store, Holds(self._storage, log, store, self._settings.holds, clock=self._clock)
+
+    @contextmanager
+    def _current(self, log: Log, store: Store) -> Iterator[None]:
+        """Nobody else writes, and what others have written is known."""
+        with self._storage.lock():
+            log.refresh()
+            store.catch_up()
+            yield
 
     def _publish(self, entry: Entry, key: Key, seconds: int, *, undo: bool) -> Revoked:
         at = self._clock() // 1_000_000
@@ -205,10 +212,9 @@ class KillSwitch:
         """The live runs that an entry concerns, as soon as all have acknowledged the list, or the time is over."""
         end = time.monotonic() + self._wait
         while True:
-            with self._storage.lock():
-                log.refresh()
-                store.catch_up()
-            live = (run for run in store.runs() if run.ended is None and _concerns(entry, run))
+            with self._current(log, store):
+                runs = store.runs()
+            live = (run for run in runs if run.ended is None and _concerns(entry, run))
             found = tuple(sorted(_seen(run, seq) for run in live))
             if time.monotonic() >= end or all(each.acknowledged is not None for each in found):
                 return found

@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,7 @@ from vigil_lang.gate.storage.folder import FolderStorage
 from vigil_lang.gate.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from vigil_lang.gate.revocation import Revoked
@@ -242,6 +243,25 @@ def test_a_gate_that_notes_a_list_before_its_author_does_changes_nothing(
     assert state.revoked().seq == 2
     assert state.revoked().run("r1") is not undo
     assert [entry["seq"] for entry in state.entries("revocation")] == [1, 2]
+
+
+def test_what_others_log_before_a_kill_is_logged_is_not_written_over(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = switch(state)
+    opened = author._opened
+
+    @contextmanager
+    def overtaken() -> Iterator[Any]:
+        with opened() as found:
+            state.start("r1", "mailer")
+            yield found
+
+    monkeypatch.setattr(author, "_opened", overtaken)
+    assert author.revoke(Entry("agent", "mailer"), _key(state), DAY).fault is None
+    log = State(state.folder)
+    log.append("run_end", run="r1")
+    assert [entry["kind"] for _, entry in log.log.entries()][-3:] == ["run_start", "revocation", "run_end"]
 
 
 def test_kills_and_undoes_at_once_beside_a_gate_that_notes_them(state: State) -> None:
