@@ -91,7 +91,7 @@ class KillSwitch:
         """
         if name.startswith("ed25519:"):
             return Entry("key", name)
-        with self._opened() as (_, store, _):
+        with self._opened() as (_, store, holds), holds.transaction():
             runs = store.runs()
         agents = {*self._settings.authority.chains, *self._settings.context, *(each.agent for each in runs)}
         kinds: list[Kind] = ["agent"] if name in agents else []
@@ -118,11 +118,11 @@ class KillSwitch:
         runs: tuple[SeenBy, ...] = ()
         try:
             with self._opened() as (log, store, holds):
-                with self._current(log, store):
+                with holds.transaction():
                     revoked = self._above_logged(store, revoked, entry, key, seconds, undo=undo)
                     note_list(revoked, log, store)
                     void = () if undo else holds.void(f"{entry} is revoked", _hangs_on(entry))
-                runs = self._seen_by(log, store, entry, revoked.seq)
+                runs = self._seen_by(store, holds, entry, revoked.seq)
         except StateError as error:
             return Killed(revoked, runs, tuple(each.id for each in void), str(error))
         return Killed(revoked, runs, tuple(each.id for each in void))
@@ -144,32 +144,22 @@ class KillSwitch:
         runs: dict[str, SeenBy] = {}
         try:
             with self._opened() as (log, store, holds):
-                with self._current(log, store):
+                with holds.transaction():
                     note_list(revoked, log, store)
                     for entry in new:
                         void += [each.id for each in holds.void(f"{entry} is revoked", _hangs_on(entry))]
                 for entry in new:
-                    runs |= {each.run: each for each in self._seen_by(log, store, entry, revoked.seq)}
+                    runs |= {each.run: each for each in self._seen_by(store, holds, entry, revoked.seq)}
         except StateError as error:
             return Killed(revoked, tuple(runs.values()), tuple(void), str(error))
         return Killed(revoked, tuple(runs.values()), tuple(void))
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Log, Store, Holds]]:
-        """The log as it is now, with what it comes to."""
+        """The log with what it comes to, which are read in a transaction."""
         log = Log(self._storage, self._settings.log, self._clock)
         with closing(Store(self._storage, log)) as store:
-            with self._current(log, store):
-                pass
             yield log, store, Holds(self._storage, log, store, self._settings.holds, clock=self._clock)
-
-    @contextmanager
-    def _current(self, log: Log, store: Store) -> Iterator[None]:
-        """Nobody else writes, and what others have written is known."""
-        with self._storage.lock():
-            log.refresh()
-            store.catch_up()
-            yield
 
     def _publish(self, entry: Entry, key: Key, seconds: int, *, undo: bool) -> Revoked:
         at = self._clock() // 1_000_000
@@ -183,7 +173,7 @@ class KillSwitch:
 
     def _logged(self, found: Revoked) -> tuple[Entry, ...]:
         """What is revoked by the newest list in the log: for one that is missing or damaged."""
-        with self._opened() as (_, store, _):
+        with self._opened() as (_, store, holds), holds.transaction():
             lists = store.revocation_lists()
         if not lists or lists[-1]["seq"] < self._revocations.last_seq():
             raise StateError(f"{found.fault}; the log does not tell what it was")
@@ -208,11 +198,11 @@ class KillSwitch:
             self._revocations.known(store.last_revocations())
             return self._revocations.publish(after - {entry} if undo else after, key, at, at + seconds)
 
-    def _seen_by(self, log: Log, store: Store, entry: Entry, seq: int) -> tuple[SeenBy, ...]:
+    def _seen_by(self, store: Store, holds: Holds, entry: Entry, seq: int) -> tuple[SeenBy, ...]:
         """The live runs that an entry concerns, as soon as all have acknowledged the list, or the time is over."""
         end = time.monotonic() + self._wait
         while True:
-            with self._current(log, store):
+            with holds.transaction():
                 runs = store.runs()
             live = (run for run in runs if run.ended is None and _concerns(entry, run))
             found = tuple(sorted(_seen(run, seq) for run in live))

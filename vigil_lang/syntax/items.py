@@ -33,13 +33,14 @@ _QUOTED = ("string", "unclosed")
 # What follows a value in a test: the value may be called like an item.
 _CLAUSES = frozenset({"run", "calls", "set", "expect"})
 _TESTS = frozenset({"contains", "in", "not"})
+_AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
+
 _Place: TypeAlias = "tuple[int, Token]"
 """A token with its index."""
 
 _NO_TOKEN = Token("symbol", "", 0, 0)
 _NOWHERE: _Place = (-1, _NO_TOKEN)
 """Before the first token, and behind the last."""
-_AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
 
 class Segment(Frozen, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
@@ -135,14 +135,7 @@ class TokenList(Sequence[Token]):
 
     def first_from(self, offset: int) -> int:
         """The index of the first token that begins at an offset or behind it."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._extent(middle)[0] < offset:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(len(self)), offset, key=lambda index: self._extent(index)[0])
 
     def span(self, first: int, last: int | None = None) -> Span:
         """Where a token stands, or those from the first to before the last."""

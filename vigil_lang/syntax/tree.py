@@ -242,13 +242,14 @@ Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond | Interval | Repeate
 
 
 class Moved(Struct, gc=False):
-    """A part of an item, so many code points further on than it says: moved when somebody looks at it.
+    """A part of an item that stands further on than it says: `move` moves it when somebody looks at it.
 
     Most parts of most items of a text that is typed in are moved many times before anybody does.
     """
 
     move: Callable[[Any, int], Any]
     at: tuple[Any, int]
+    """The part, and how many code points further on it stands: both in one, so that no thread sees only one change."""
 
     @property
     def result(self) -> Any:

@@ -7,6 +7,7 @@ violate the rule under. All the events are kept, so it is for short runs; beyond
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -330,15 +331,15 @@ Truth: TypeAlias = bool | None
 _CERTAIN: Final = {True: 1, False: 2}
 
 
-class _Body:
+class _Body(ABC):
     """A body along the run: its truth at each event under each binding of its variables."""
 
     def __init__(self, past: _Past) -> None:
         self.past = past
 
+    @abstractmethod
     def value(self, at: int, binding: Binding) -> Truth:
         """Θ(e, x̄) at the event with this index."""
-        raise NotImplementedError
 
 
 class _Where(_Body):
@@ -422,9 +423,9 @@ class _Kept(_Body):
             past.trail.append((column.__setitem__, (at, 0)))
         return value
 
+    @abstractmethod
     def find(self, at: int, binding: Binding, rest: Any) -> tuple[Truth, Any]:
         """The truth, and where that is open from where to go on next time; `rest` is what was given last time."""
-        raise NotImplementedError
 
     def _begun(self, key: Key) -> bytearray:
         self.past.keep(1)
