@@ -20,12 +20,13 @@ WORKERS ?= -n 3 --dist worksteal
 demo: $(READY)
 	@"$(BIN)/vigil" demo
 
-# What tests drive is fetched while the linters are at work; where it cannot be had, its tests say so.
+# What tests drive is fetched while the linters are at work; where it cannot be had, its tests say so. Lines that no test
+# reaches are shown by `.venv/bin/coverage report`: to find them takes a quarter of a minute.
 test: $(READY)
 	@"$(BIN)/python" tests/editors/install.py nvim & "$(BIN)/python" tests/e2e/install_hosts.py claude & \
 		"$(MAKE)" --silent "$(VSCODE)/node_modules/.package-lock.json" >/dev/null 2>&1 & \
 		"$(MAKE)" --no-print-directory --jobs 2 types tests/__pycache__ lint; status=$$?; wait; exit $$status
-	"$(BIN)/pytest" $(WORKERS) --cov --cov-report=term $(PYTEST_ARGS)
+	"$(BIN)/pytest" $(WORKERS) --cov --cov-report= $(PYTEST_ARGS)
 
 # Beside the type checker, which has one core to itself: else each worker rewrites the assertions of all tests at once.
 tests/__pycache__: $(READY)

@@ -8,7 +8,7 @@ what a process reaches that a test starts, for a measured one takes three times 
 without: such tests, a few, are marked `@pytest.mark.processes`, and end what they start so that it tells. Tests of
 the language server, of editors, of actions, of the installed copy and of what attackers can do look from outside, those
 that compare engines look at runs made at random, those of limits at inputs as large as can be, and some say of very
-many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.no_cover`.
+many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.unmeasured`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ import os
 import pkgutil
 import shutil
 import signal
+import sys
 import tempfile
+import threading
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +34,10 @@ import vigil_lang
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from _typeshed import TraceFunction
+
+    _Traces = tuple[TraceFunction | None, TraceFunction | None]
 
 HERE = Path(__file__).parent
 SLOW = {
@@ -158,8 +165,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     All of them have one cache, which is not the user's and goes with the session, whatever home a test gives them.
 
-    A worker is measured once: pytest-cov starts a measurement when it is loaded and another one for the session, and to
-    pause that would resume the first.
+    A worker is measured once: pytest-cov starts a measurement when it is loaded and another one for the session.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -169,8 +175,81 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[CACHE] = tempfile.mkdtemp(prefix="vigil-tests-")
         config.add_cleanup(partial(shutil.rmtree, os.environ[CACHE], ignore_errors=True))
     plugin = config.pluginmanager.getplugin("_cov")
-    if hasattr(config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
-        plugin.cov_controller.cov.stop()
+    if plugin is not None and plugin.cov_controller is not None:
+        if hasattr(config, "workerinput"):
+            plugin.cov_controller.cov.stop()
+        if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+            config.pluginmanager.register(_Measurement())
+
+
+class _Measurement:
+    """Lines count while a fixture is made and a test runs, if the test is measured: not what pytest does in between,
+    which would take twice as long.
+
+    The trace function is taken from the thread and put back; coverage itself goes on, also in threads that a measured
+    test has started.
+    """
+
+    def __init__(self) -> None:
+        self._trace: _Traces = (None, None)
+        self._wanted = False
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> Iterator[None]:
+        """Where all tests run, all of the package is imported first, whose lines count as reached: collecting is not
+        measured."""
+        if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            for module in pkgutil.walk_packages(vigil_lang.__path__, "vigil_lang."):
+                if not module.name.endswith(".__main__"):
+                    importlib.import_module(module.name)
+            self._take()
+        try:
+            return (yield)
+        finally:
+            if self._trace == (None, None):
+                self._take()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Keep the measurement from the processes of most tests, those of their fixtures included."""
+        self._wanted = item.get_closest_marker("unmeasured") is None
+        kept = None if self._wanted and item.get_closest_marker("processes") else os.environ.pop(MEASURED, None)
+        try:
+            return (yield)
+        finally:
+            if kept is not None:
+                os.environ[MEASURED] = kept
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self) -> Iterator[None]:
+        """Measure what a fixture does."""
+        with self._measured():
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Measure what a test does."""
+        with self._measured():
+            return (yield)
+
+    def _take(self) -> None:
+        self._trace = (sys.gettrace(), threading.gettrace())
+        _put((None, None))
+
+    @contextmanager
+    def _measured(self) -> Iterator[None]:
+        before = (sys.gettrace(), threading.gettrace())
+        if self._wanted:
+            _put(self._trace)
+        try:
+            yield
+        finally:
+            _put(before)
+
+
+def _put(traces: _Traces) -> None:
+    sys.settrace(traces[0])
+    threading.settrace(traces[1])
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -179,29 +258,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Collect without the garbage collector: thousands of tests are made, and none is garbage, now or later.
-
-    Nor is it measured where all tests run, for that takes as long again: the package is imported before, whose lines
-    count as reached.
-    """
-    config = session.config
-    plugin = config.pluginmanager.getplugin("_cov") if hasattr(config, "workerinput") else None
-    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    measured = plugin.cov_controller if plugin is not None and whole else None
-    if measured is not None:
-        for module in pkgutil.walk_packages(vigil_lang.__path__, "vigil_lang."):
-            if not module.name.endswith(".__main__"):
-                importlib.import_module(module.name)
-        measured.pause()
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector: thousands of tests are made, and none is garbage, now or later."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
-        if measured is not None:
-            measured.resume()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -214,7 +278,7 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
         if generated or item.path in slow:
             item.add_marker(pytest.mark.slow)
         if generated or item.path in unmeasured:
-            item.add_marker(pytest.mark.no_cover)
+            item.add_marker(pytest.mark.unmeasured)
 
 
 def _under(path: Path, names: set[str]) -> bool:
@@ -226,15 +290,3 @@ def _under(path: Path, names: set[str]) -> bool:
 def pytest_xdist_setupnodes() -> None:
     """Workers are measured by the plugin alone, which can pause, and not besides as processes that were started."""
     os.environ.pop(MEASURED, None)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Keep the measurement from the processes of most tests, those of their fixtures included."""
-    measured = item.get_closest_marker("processes") and not item.get_closest_marker("no_cover")
-    kept = None if measured else os.environ.pop(MEASURED, None)
-    try:
-        return (yield)
-    finally:
-        if kept is not None:
-            os.environ[MEASURED] = kept

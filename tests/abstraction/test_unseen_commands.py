@@ -82,7 +82,7 @@ def described(entry: Program, above: tuple[str, ...]) -> list[tuple[tuple[str, .
     return [((*above, entry.name), entry), *(each for _, c in below for each in described(c, (*above, entry.name)))]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_an_invented_option_marks_its_program() -> None:
     entries = [each for name in names() if (entry := program(name)) is not None for each in described(entry, ())]
     silent = [
@@ -168,7 +168,7 @@ def test_what_is_done_is_told_with_what_it_is_done_to(line: str, kind: str, role
     assert any(kind in event.kinds and value in event.args.get(role, ()) for event in events)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("value", ["/home/ann/.ssh/id_rsa", "@.env", "a=@.env", "file://.env"])
 def test_a_secret_for_an_option_of_which_nothing_is_known_marks_its_program(value: str) -> None:
     entries = [each for name in names() if (entry := program(name)) is not None for each in described(entry, ())]
@@ -242,7 +242,7 @@ def test_what_is_wrapped_is_seen_or_marked(effect: str, wrappers: list[str]) -> 
     assert is_told(events) or not is_wholly_seen(events[0]), line
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", sorted(_WRAPPERS))
 @pytest.mark.parametrize("times", [12, 60])
 def test_no_depth_hides_anything(name: str, times: int) -> None:

@@ -309,7 +309,7 @@ def test_strictness_counts(vigil: Vigil, write: Write) -> None:
     assert vigil("verify", "--follow", rules, "-", "--strict", stdin=unseen).status == 1
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_length_of_a_run_does_not_fill_the_memory(
     vigil: Vigil, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

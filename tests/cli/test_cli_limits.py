@@ -92,7 +92,7 @@ BOMBS: dict[str, tuple[str, bytes | Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_judged_or_refused(name: str, tmp_path: Path) -> None:
     policy, run, said = BOMBS[name]

@@ -47,7 +47,7 @@ def test_the_command_works_end_to_end() -> None:
     assert done.stderr == b""
 
 
-@pytest.mark.no_cover  # the measurement imports some of them first
+@pytest.mark.unmeasured  # the measurement imports some of them first
 @pytest.mark.parametrize(
     ("args", "wanted"),
     [

@@ -181,7 +181,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     started = time.process_time()

@@ -144,7 +144,7 @@ def test_a_folder_without_policies_is_bad_input(tmp_path: Path) -> None:
         find(str(tmp_path))
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_perfect_draft_agrees_but_for_the_sentence_nobody_can_find(folder: Path) -> None:
     evaluation = evaluated(folder, *PERFECT, runs=200)
     assert outcomes(evaluation) == {"kept": "agree", "tested asked": "agree", "logged_in": "agree", "unread": "missing"}
@@ -203,7 +203,7 @@ def test_the_violations_that_are_counted_are_those_of_the_same_runs_for_every_dr
     assert every[1].tally.precision is None, "no run for the gold has the action `a`"
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_same_draft_gives_the_same_result(folder: Path) -> None:
     one, two = (json.dumps(evaluation_json(evaluated(folder, *PERFECT))) for _ in range(2))
     assert one == two
@@ -290,7 +290,7 @@ def examples() -> dict[str, Evaluated]:
     return {gold.policy.name: against(gold, from_answers(gold), runs=100) for gold in golds}
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_examples_have_answers_that_agree_and_one_that_is_too_weak(examples: dict[str, Evaluated]) -> None:
     found = {unit.gold: unit.outcome for each in examples.values() for unit in each.units}
     assert found["types_generated",] == found["recipients_named",] == found["tried_locally",] == "agree"

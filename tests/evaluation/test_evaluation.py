@@ -297,7 +297,7 @@ def test_no_run_and_no_label_is_left_out_without_a_word(cases: list[tuple[str, l
 # --- against verify ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.slow
 def test_verdicts_and_witnesses_are_those_of_verify_run_by_run() -> None:
     """The corpus of the examples, and by it every policy of examples/skills."""

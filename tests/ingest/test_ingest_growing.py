@@ -42,7 +42,7 @@ def followed(path: Path, format: str | None = None) -> tuple[list[Run], list[Eve
     return [item for item in found if isinstance(item, Run)][1::2], [item for item in found if isinstance(item, Event)]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_recording_that_was_followed_is_the_one_that_is_read(path: Path) -> None:
     with path.open("rb") as stream:

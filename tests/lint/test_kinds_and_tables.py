@@ -61,7 +61,7 @@ def events() -> list[tuple[str, frozenset[str], frozenset[str]]]:
     return found
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_kinds_that_are_said_to_be_apart_are(events: list[tuple[str, frozenset[str], frozenset[str]]]) -> None:
     together: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, kinds, _ in events:
@@ -74,7 +74,7 @@ def test_kinds_that_are_said_to_be_apart_are(events: list[tuple[str, frozenset[s
     assert max(map(len, seldom.values())) <= 2
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_roles_that_a_kind_is_said_not_to_have_are_hardly_filled(
     events: list[tuple[str, frozenset[str], frozenset[str]]],
 ) -> None:

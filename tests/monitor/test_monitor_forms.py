@@ -144,7 +144,7 @@ def rule_of(body: str) -> tuple[Rule, str]:
 
 
 # What there is to reach, two runs reach: the others are not measured, which takes three times as long.
-@pytest.mark.parametrize("seeds", [(0, 2), pytest.param((2, 8), marks=pytest.mark.no_cover)], ids=str)
+@pytest.mark.parametrize("seeds", [(0, 2), pytest.param((2, 8), marks=pytest.mark.unmeasured)], ids=str)
 @pytest.mark.parametrize("body", [*SLICED, *UNROLLED])
 def test_a_statement_along_runs(body: str, seeds: tuple[int, int]) -> None:
     rule, form = rule_of(body)

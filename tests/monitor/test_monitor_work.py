@@ -125,7 +125,7 @@ def test_what_is_unrolled_is_not_unrolled_again(body: str) -> None:
     assert many < 50 * len(costs)
 
 
-@pytest.mark.no_cover  # a thousand events, each after a proposal
+@pytest.mark.unmeasured  # a thousand events, each after a proposal
 @pytest.mark.parametrize("body", UNROLLED)
 def test_what_is_unrolled_is_forgotten_once_it_is_certain(body: str) -> None:
     run, kept = MonitorEngine([rule_of(body)[0]]).run(), []

@@ -205,7 +205,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_files_end_in_one_finding_soon(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "vigil.toml").write_bytes(raw)

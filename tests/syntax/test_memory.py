@@ -149,7 +149,7 @@ def test_generated_policies_after_any_edits(file: tree.File, seed: int) -> None:
         assert_same(after, memory)
 
 
-@pytest.mark.no_cover  # thousands of edits
+@pytest.mark.unmeasured  # thousands of edits
 @pytest.mark.parametrize("text", [*SEEDS, *SHIPPED], ids=lambda text: text[:20])
 def test_written_policies_after_any_edits(text: str) -> None:
     memory = Memory()
@@ -158,7 +158,7 @@ def test_written_policies_after_any_edits(text: str) -> None:
         assert_same(after, memory)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("text", SEEDS)
 def test_a_policy_as_it_is_typed(text: str) -> None:
     memory = Memory()
@@ -286,7 +286,7 @@ def test_the_documentation_of_a_file_is_found_again() -> None:
     assert assert_same(f"policy p\n{documented}", memory).parsed.file.doc is None
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "large",
     ["a " * (FEW_TOKENS + 1), "x" * (MAX_CHARACTERS + 1), "let A = (\n" * (MAX_FINDINGS + 5), "\x00" * 150],

@@ -160,7 +160,7 @@ def test_a_mutant_means_what_its_text_says(text: str) -> None:
             assert (read.trigger is None) == (mutated.mutant.requirement.trigger is None)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_huge_policy_takes_its_time_and_no_more() -> None:
     """Patterns that expand to thousands of conditions, in many statements."""
     patterns = ["pattern p0 = a(f = 1, g = 2)"]

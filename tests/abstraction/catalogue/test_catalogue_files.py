@@ -33,7 +33,7 @@ def test_no_name_is_taken_twice() -> None:
                 owner[each] = path.name
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_every_program_is_found_by_every_name() -> None:
     for path in _FILES:
         for name, table in tomllib.loads(path.read_text("utf-8")).items():
@@ -43,7 +43,7 @@ def test_every_program_is_found_by_every_name() -> None:
                 assert (found.name, found.subject) == (name, path.stem)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_every_subcommand_can_be_read() -> None:
     def walk(commands: object) -> int:
         assert commands is None or hasattr(commands, "items")

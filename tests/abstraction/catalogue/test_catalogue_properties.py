@@ -50,7 +50,7 @@ def test_no_words() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_long_commands_are_read_in_time() -> None:
     many = tuple(Word(f"-{n % 7}{n}=" if n % 3 else f"a{n}/b.c") for n in range(50_000))
     for name in ("cp", "git", "no-such-program", "find", "bash", "xargs", "python"):

@@ -240,8 +240,8 @@ SPREADS = {
 }
 
 
-@pytest.mark.no_cover
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", SPREADS)
 def test_what_a_script_builds_is_bounded(name: str) -> None:
     start = time.process_time()

@@ -217,7 +217,7 @@ def test_json_is_read_in_one_way_or_not_at_all() -> None:
         read_json(b"\xef\xbb\xbf1", 100)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.slow
 def test_forged_chains_are_refused() -> None:
     seen = judge(Forger(3), 4000)

@@ -135,7 +135,7 @@ MOST_MODULES = 215
 """Of our own; each is a third of a millisecond."""
 
 
-@pytest.mark.no_cover  # the measurement imports some of them first
+@pytest.mark.unmeasured  # the measurement imports some of them first
 def test_without_a_daemon_a_hook_imports_what_its_decision_needs(state: Path, tmp_path: Path) -> None:
     policy = tmp_path / "p.vgl"
     policy.write_text("policy p\nstatement tested: prec(git.push(), test.run(status = ok))\n")

@@ -70,7 +70,7 @@ def test_every_page_says_what_a_browser_may_do_with_it(plain: Site) -> None:
     assert "unsafe" not in policy
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_page_is_never_large_whatever_it_has_to_show(plain: Site) -> None:
     for at, text in enumerate(
         ("<" * 30_000, "\u202e" * 30_000, "\U0001f600" * 15_000, "\n" * 15_000, "&\x00" * 15_000)
