@@ -157,6 +157,7 @@ Ask the user for one of:
 
 def test_a_lead_that_demands_obliges_its_items_and_theirs() -> None:
     assert found(LEADS) == [
+        "Sources (MUST DO FIRST)",
         "Local files: no links",
         "Each report must have:",
         "a title",
@@ -291,7 +292,7 @@ def test_a_checklist_asks_for_what_it_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    "lead", ["What NOT to use:", "Avoid:", "Required protections:", "## Things you should never do"]
+    "lead", ["What NOT to use:", "Avoid:", "Skip:", "Required protections:", "## Things you should never do"]
 )
 def test_a_lead_that_names_what_is_required_or_ruled_out(lead: str) -> None:
     assert found(f"# Work\n\n{lead}\n\n- The count of lines\n- Names: escaped\n") == [
@@ -581,3 +582,77 @@ def test_criteria_and_required_sections_list_what_has_to_be() -> None:
     assert found("**Success criteria:**\n\n- Tables with borders\n") == ["Tables with borders"]
     for heading in ("CSS sections", "Step 1: Write acceptance criteria", "2. Create release criteria"):
         assert found(f"## {heading}\n\n- Tables with borders\n") == []
+
+
+def test_a_heading_that_demands_something_itself() -> None:
+    for heading in (
+        "Weigh the crates (must be done first)",
+        "Step 2: Paint the deck (only if it is dry)",
+        "Never lift two crates",
+        "One crate per lift",
+    ):
+        assert found(f"# Harbour\n\n## {heading}\n\nCrates are heavy.\n") == [heading]
+    for heading in (
+        "What you must never do",
+        "Crates (mandatory)",
+        "Always do these",
+        "Never fires",
+        "Crates (optional)",
+    ):
+        assert found(f"# Harbour\n\n## {heading}\n\nCrates are heavy.\n") == []
+    assert found("# Never lift two crates\n\nCrates are heavy.\n") == []  # what the document is about
+
+
+CHECKLIST = """
+# Harbour
+
+## {}
+
+```{}
+## Hold
+- [ ] Lids closed
+- [ ] Crates are dry
+```
+"""
+
+
+def test_a_checklist_in_a_block_of_code_is_read() -> None:
+    assert found(CHECKLIST.format("Release checklist", "markdown")) == ["Lids closed", "Crates are dry"]
+    assert found(CHECKLIST.format("Release checklist", "")) == ["Lids closed", "Crates are dry"]
+    assert found(CHECKLIST.format("Release checklist", "toml")) == []
+    assert found(CHECKLIST.format("Progress", "markdown")) == []
+    copied = CHECKLIST.format("Loading", "").replace("```", "Copy this checklist and tick it off:\n\n```", 1)
+    assert found(copied) == []
+    template = CHECKLIST.replace("## Hold\n", "- Total: 3\n")  # a report that somebody fills in
+    assert found(template.format("Release checklist", "markdown")) == []
+
+
+def test_what_a_table_says_is_required() -> None:
+    table = "| Part | {} | Purpose |\n|---|---|---|\n| Lid | {} | Keeps water out |\n| Lock | no | - |\n"
+    assert found(table.format("Required", "Yes")) == found(table.format("Mandatory?", "always")) == ["Lid"]
+    assert found(table.format("Required", "No")) == found(table.format("Painted", "Yes")) == []
+    cells = "| Field | Description |\n|---|---|\n| `hold` | {} One to nine. |\n"
+    assert found(cells.format("**Required**.")) == ["One to nine."]
+    assert found(cells.format("Optional.")) == []
+
+
+def test_instructions_below_notes_are_to_be_minded() -> None:
+    notes = "# Ropes\n\n## {}\n\n- Link each rope to its crane\n- Ropes are strong\n- No rope found\n"
+    for heading in ("Notes", "Important notes"):
+        assert found(notes.format(heading)) == ["Link each rope to its crane"]
+    assert found(notes.format("Steps")) == []
+
+
+def test_a_lead_that_has_something_made_says_what_it_is_like() -> None:
+    items = "\n\n- crates first, then ropes\n- `red` → `blue`\n- The list is long\n"
+    assert found(f"When loading, write the list by weight:{items}")[1:] == [
+        "crates first, then ropes",
+        "`red` → `blue`",
+    ]
+    assert found(f"When loading, find the lists:{items}")[1:] == []
+    assert found(f"Write the list:{items}") == []
+
+
+def test_a_lead_that_has_something_verified() -> None:
+    assert found("Verify:\n\n- `crane --version`\n") == ["`crane --version`"]
+    assert found("Run:\n\n- `crane --version`\n") == []

@@ -47,6 +47,11 @@ _ITEM = re.compile(r"(?:[-*+:•◦▪‣●○■▸►➤]|[–—](?=[ \t]+[A
 _INNER = re.compile(r"(?:\[[ xX]\][ \t]+)?(?:(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t]+(?=\S))?")
 """What may follow an item's mark: a box, or a second mark (`- a. …`)."""
 
+_BOX = re.compile(r"(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?:\[[ xX]?\]|[☐☑])[ \t]+(?=\S)")
+"""What may be ticked off in a block of code."""
+_TEXTS = frozenset(("", "markdown", "md", "plaintext", "text", "txt"))
+"""The languages of blocks of code that hold no code."""
+
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
 _REFERENCE = re.compile(
     r"\[[^\[\]]{1,300}\]:[ \t]*(?=\S*(?:[/#:<]|\.\w))\S+(?:[ \t]+[\"'(][^\n]*)?[ \t]*$"  # `[Never]: push` is none
@@ -233,7 +238,8 @@ def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
                 break
         lines.append(Span(state.bMarks[last], state.eMarks[last]))
     state.line = last + 1
-    state.push("fence", "code", 0).meta["lines"] = lines[1:]
+    token = state.push("fence", "code", 0)
+    token.info, token.meta["lines"] = opening[2].strip().lower(), lines[1:]
     return True
 
 
@@ -274,7 +280,7 @@ class _Reader:
             case "table_open":
                 self._table(lines)
             case "fence":
-                self.begin("code", lines)
+                self._fenced(lines, token.info)
             case "code_block" if not any(block.holds for _, block in self.leads):
                 self.begin("code", lines)
             case "code_block":
@@ -283,6 +289,24 @@ class _Reader:
                         self._paragraph(list(part), is_item)
             case _:
                 self._paragraph(lines, is_item)
+
+    def _fenced(self, lines: list[Span], language: str) -> None:
+        """A block of code; of a checklist to be copied, whatever is to be ticked off is an item as elsewhere."""
+        parts = [_stripped(self.text, line.start, line.end) for line in lines]
+        ticked = [_BOX.match(self.text, part.start, part.end) for part in parts]
+        titles = all(self._is_title(part) for part, box in zip(parts, ticked, strict=True) if not box)
+        if language not in _TEXTS or sum(map(bool, ticked)) < 2 or not titles:
+            self.begin("code", lines)
+            return
+        for part, box in zip(parts, ticked, strict=True):
+            if box:
+                self._item(self._indent(part.start), Span(box.end(), part.end))
+            elif part.start < part.end:
+                self.begin("code", [part])
+
+    def _is_title(self, line: Span) -> bool:
+        """Whether a line of code is the title of a checklist."""
+        return line.start == line.end or self.text[line.start] in "#*" or self.text[line.end - 1] == ":"
 
     def _is_prose(self, lines: list[Span]) -> bool:
         """Whether lines above `---` are text: a title has one line without a full stop, and what follows is a rule."""

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from vigil_lang.english import contexts, principles
-from vigil_lang.english.demanding import asks, bare, in_a_case, instructs, is_question, orders, unquoted
+from vigil_lang.english.demanding import (
+    asks,
+    bare,
+    in_a_case,
+    instructs,
+    is_question,
+    limits,
+    orders,
+    specifies,
+    unquoted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +27,9 @@ if TYPE_CHECKING:
 Why: TypeAlias = Literal[
     "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "description"
 ]
+
+_COLUMNS = 20
+"""How many cells before one may be of its row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,8 @@ def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     before = _Before({}, {}, found)
     for index, sentence in enumerate(document.sentences):
         found.append(_judged(sentence, index, before))
+        if _is_required(sentence):
+            before.require(sentence)
         before.note(found[-1], document.sentences[index + 1 : index + 2])
     return tuple(found)
 
@@ -61,7 +77,7 @@ class _Before:
 
     leads: dict[str, _Word]
     sections: dict[tuple[str, ...], _Word]
-    judged: Sequence[Obligation | Passed]
+    judged: list[Obligation | Passed]
 
     def note(self, judged: Obligation | Passed, following: Sequence[Sentence]) -> None:
         """Take a sentence that has its section followed as a whole: `Execute ALL steps`, or a lead of the parts."""
@@ -72,6 +88,22 @@ class _Before:
             leads = sentence.text in self.leads and bool(following) and following[0].kind == "heading"
             if leads or contexts.FOLLOWS_ALL.match(bare(sentence.text)):
                 self.sections[sentence.headings] = _Word(judged.word, carries=False)
+
+    def require(self, cell: Sentence) -> None:
+        """Make an obligation of what a row is about, whose cell says that it is required."""
+        for judged in islice(reversed(self.judged), _COLUMNS):
+            if judged.sentence.kind != "cell" or judged.sentence.text == cell.lead:
+                if judged.sentence.kind == "cell" and isinstance(judged, Passed):
+                    self.judged[judged.index] = Obligation(judged.sentence, judged.index, "required")
+                return
+
+    def is_required(self, sentence: Sentence) -> bool:
+        """Whether what stands before a sentence in its cell is `Required.`"""
+        if not self.judged or sentence.kind != "cell":
+            return False
+        last = self.judged[-1].sentence
+        same = (last.kind, last.headings, last.lead) == ("cell", sentence.headings, sentence.lead)
+        return same and contexts.REQUIRED.fullmatch(last.text) is not None
 
     def obliges(self, placed: _Placed) -> bool:
         """Whether what stands right before a sentence is prose of the same section that demands something."""
@@ -90,13 +122,16 @@ class _Before:
 def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Passed:
     """What a sentence is, by what it says and what stands before it."""
     if sentence.kind == "heading":
-        return Passed(sentence, index, "heading")
+        # The title says what the document is about.
+        first = contexts.FIRST.search(bare(sentence.text)) if sentence.headings else None
+        return Obligation(sentence, index, _trimmed(first.group())) if first else Passed(sentence, index, "heading")
     leads = before.leads
-    told = asks(sentence.text)
+    told = asks(sentence.text) or _limits(sentence) or ("required" if before.is_required(sentence) else None)
     found = _Word(told, carries=_carries(told, sentence.text)) if told else _from_context(sentence, before)
     if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
         if found is not None and not contexts.EXPLAINED.search(sentence.text):
-            leads[sentence.text] = found
+            makes = instructs(sentence.text) and contexts.LOOKS.match(bare(sentence.text)) is None
+            leads[sentence.text] = found._replace(makes=makes)
         else:
             leads.pop(sentence.text, None)
         if contexts.CONDITION.match(sentence.text) or (told is None and not _tells(sentence.text)):
@@ -107,6 +142,22 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
     return Passed(sentence, index, excused) if excused is not None else Obligation(sentence, index, found.text)
 
 
+def _is_required(sentence: Sentence) -> bool:
+    """Whether a cell says that what its row is about is required."""
+    column = sentence.headings[-1] if sentence.kind == "cell" and sentence.headings else ""
+    is_column = contexts.REQUIRED.fullmatch(column) and contexts.YES.fullmatch(sentence.text)
+    return bool(is_column) and sentence.lead != ""
+
+
+def _limits(sentence: Sentence) -> str | None:
+    """What limits what may be done, where prose or an item says it; a cell such as `Not supported` is about its row."""
+    if value := contexts.VALUE.match(bare(sentence.text)):
+        return _trimmed(value.group())
+    if sentence.kind == "cell" or any(map(contexts.TROUBLE.search, sentence.headings[-1:])):
+        return None
+    return limits(sentence.text) or specifies(sentence.text)
+
+
 def _carries(word: str, text: str) -> bool:
     """Whether what demands in a lead demands what its items say, whatever that is: `First write a page with:`."""
     return contexts.CARRIES.match(word) is not None or contexts.MADE_OF.search(text) is not None
@@ -115,11 +166,17 @@ def _carries(word: str, text: str) -> bool:
 class _Word(NamedTuple):
     """A word that demands; `carries` says that the lead of a list with it demands whatever its items say.
 
-    Without that it is a lead of those items only that tell somebody to do something.
+    One that `makes` something demands what they say it is made of or like. Any other is a lead of those items only that
+    tell somebody to do something.
     """
 
     text: str
     carries: bool
+    makes: bool = False
+
+    def demands(self, placed: _Placed) -> bool:
+        """Whether a lead with this word demands what an item says."""
+        return self.carries or instructs(placed.text) or (self.makes and not contexts.DESCRIBES.match(placed.plain))
 
 
 def _tells(text: str) -> bool:
@@ -229,7 +286,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         # `Scaffold rules` is the title of what begins with `Scaffold`.
         title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
         return (None if title else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(placed)
-    if placed.lead in leads and (instructs(placed.text) or leads[placed.lead].carries):
+    if placed.lead in leads and leads[placed.lead].demands(placed):
         return leads[placed.lead]
     if placed.tells and not is_cell and (section := before.of_section(placed.headings)) is not None:
         return section
@@ -260,6 +317,7 @@ def _above(placed: _Placed) -> _Word | None:
         reads = is_lead and instructs(text) and contexts.FOLLOWED.match(text) is None
         reads = reads or contexts.IF.match(text) is not None or contexts.TOLD_OF.search(text) is not None
         rules = None if reads else contexts.RULES.search(text)
+        rules = rules or (contexts.NOTES.match(text) if not is_lead and instructs(placed.text) else None)
         if placed.tells and (found := rules or contexts.TIMED.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
     return None
@@ -343,7 +401,8 @@ def _ruled_out(placed: _Placed) -> _Word | None:
 def _of_prose(headings: Sequence[str]) -> _Word | None:
     """What headings make of prose that instructs."""
     last = headings[-1] if headings and not any(map(contexts.EXAMPLES.match, headings)) else ""
-    rules = contexts.RULE_LIST.match(last) or contexts.AT_A_TIME.match(last) or contexts.BINDING.search(last)
+    heads = contexts.RULE_LIST.match(last) or contexts.NOTES.match(last) or contexts.AT_A_TIME.match(last)
+    rules = heads or contexts.BINDING.search(last)
     if rules and not contexts.NOT_BINDING.search(last):
         return _Word(_trimmed(last), carries=False)
     for heading in reversed(headings):

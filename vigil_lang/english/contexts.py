@@ -20,6 +20,7 @@ BINDING = any_of(
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
     r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
     r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
+    r"^\W*(?:exclude|ignore|omit|skip)\W*$",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$|\bto (?:be )?avoid(?:ed)?\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
@@ -50,6 +51,13 @@ PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|ne
 
 WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
+
+LOOKS = any_of(
+    r"^(?:(?:when|if|before|after|once|for|in|on|to)\b[^,:]{1,160}, )?(?:[\w-]+ )?"
+    r"(?:ask|analy[sz]e|choose|classify|check|collect|consider|consult|decide|detect|determine|discover|estimate|"
+    r"examine|explore|find|gather|identify|inspect|list|locate|look|read|review|see|understand)\b"
+)
+"""A lead that has something found out: its items are what there may be."""
 
 MADE_OF = any_of(r"\b(?:with|contain(?:s|ing)?|includ(?:es?|ing)|consist(?:s|ing) of)(?: the following)?:$")
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
@@ -116,9 +124,10 @@ RULES = any_of(
 """One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
 
 TOLD_OF = any_of(
+    r"\bcopy (?:this|the)\b.*\bchecklist\b",
     r"\b(?:rules?|constraints|guardrails|obligations|invariants|restrictions|conventions|guidelines|standards|"
     r"checklist) (?:is|are|was|were|has|have|can|contains?|lists?|covers?|includes?) "
-    r"(?!mandatory|absolute|strict|binding|hard|as\b)"
+    r"(?!mandatory|absolute|strict|binding|hard|as\b)",
 )
 """A lead that says something of rules, rather than gives some: `Rules are managed through view 4:`."""
 
@@ -163,6 +172,30 @@ TELLS_HOW = any_of(
 ITS_RULES = any_of(r"^\W*(?:(?:key|core|hard|strict|the|our) )?(?:rules|constraints|invariants):\W*$")
 """A lead below which a description is a rule as well."""
 
+NOTES = any_of(r"^\W*(?:(?:important|key|implementation|usage|additional) )?notes?\W*$")
+"""A heading below which instructions are what somebody has to mind."""
+
+REQUIRED = any_of(r"\W*(?:(?:is )?(?:required|mandatory|obligatory))\W*")
+YES = any_of(r"\W*(?:yes|y|true|required|mandatory|always)\b[^|]{0,60}")
+"""What says in the cell of a column of that name that something is required."""
+
+VALUE = any_of(
+    r"^(?:pattern|length|location|(?:output )?file(?: ?name)?|output|destination|branch|"
+    r"max(?:imum)? (?:length|size)|min(?:imum)? (?:length|size)|"
+    r"size|naming|encoding|range|line (?:length|limit)|indentation|time ?out)\s*: ?(?=`…`|[\d<>≤≥~]|max|min)|"
+    r"^(?:[\w-]+ )?order\s*: ?[^→]{1,60}→"
+)
+"""A label of how something has to be, and what it is: `Length: 1-64 characters`."""
+
+FIRST = any_of(
+    r"\b(?:must|always)(?: be)?(?: (?:do|done|run|read|come|check|go))? first\b|^read before\b",
+    r"\((?:only|never|always|must|do not|don['’]t) [^()]{2,60}\)",
+    r"^(?:(?:critical|important|warning|rule)\W+)?(?:(?:step|phase|rule) \d+\W+)?(?:never|always|do not|don['’]t|only) "
+    r"(?!these\b|this\b|do\b)\S+ \S+.*(?<!:)(?<!\bthese)(?<!\bthis)$",
+    r"^(?:one|a single) [\w-]+(?: [\w-]+){0,2} (?:per|at a time)\b",
+)
+"""A heading that demands something itself, and not only what stands below it: `Weigh-in (must be done first)`."""
+
 RULE_LIST = any_of(
     r"^\W*(?:[\w/&'’.-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
     r"checklist)(?: \([^)]*\))?\W*$",
@@ -185,8 +218,9 @@ WORDS = Pattern(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
 
 CHECKED = any_of(
+    r"^(?:verify|validate|confirm|double-check)\b[^:]*:$",
     r"^(?:before|prior to|after|once|when (?:done|finished)|at the end)\b.*\b(?:verify|check|confirm|ensure|make sure|"
-    r"validate)\b.*:$"
+    r"validate)\b.*:$",
 )
 """A lead that has each of its items checked at some time."""
 
@@ -242,6 +276,12 @@ ORDERED = any_of(
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
 )
 """What makes a rule of a description, in a list of rules: `Tests are run before each commit`, `Commits are signed`."""
+
+TROUBLE = any_of(
+    r"\b(?:why|overview|benefits?|advantages?|features?|pros|cons|when to use|symptoms|signs|smells?|findings|causes|"
+    r"errors?|failures?|messages?|troubleshooting|examples?|comparison|background|problems?)\b"
+)
+"""A heading or lead below which it is told what happens, and no limit is set."""
 
 SITUATIONS = any_of(r"\bwhen (?:to|not to)\b")
 NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")

@@ -156,6 +156,7 @@ _ORDERED = (
     r"(?:before|until|unless|without)\b",
     rf"^unless\b[^,]{{1,120}}, (?:{_NOBODY}|no)\b",
     r"\balways (?:(?:comes?|goes?|ends?|stands?) )?(?:first|last|before|after)\b",
+    r"\b(?:is|are) always(?::| exactly\b)",
     r"\balways (?:preceded|followed|accompanied) by\b|\b(?:precede|follow)s? (?:each|every)\b",
     r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b|"
     r"\b(?:is|are) (?:acceptable|accepted|allowed|appropriate|fine|ok(?:ay)?|permitted|reserved) only\b",
@@ -227,7 +228,8 @@ OPENING = (
         r"(?=.(?-i:[^A-Z])+$)(?!.*\b(?:are|be|can|is|it|will)\b)(?:(?:[\w-]+(?: [\w-]+){0,3}, ){2,8}|"
         r"(?:[\w-]+,? ){1,12}(?:and|or) )[\w -]{1,40}(?<!\bread) only[.!]*$",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
-        r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
+        r"required\s*[:—–-]\s*\w|`…`(?: \([^()]*\))?(?: ?[:—–]| --?) required (?!by|if not|for\b)\w|"
+        r"no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
         rf"(?:(?:hard|strict) (?:limit|cap)s?: ?|{MOST} ){COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
         r"gpus?|disk|supported|returned|available|listed|shown)\b)",
@@ -250,7 +252,8 @@ OPENING = (
         r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
     ),
     Pattern(
-        rf"NO `|(?i:{WHERE}(?:always |then )?{VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        rf"NO `|(?i:{WHERE}(?:always |then )?{VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EXACT|EVERY|BEFORE|"
+        r"FIRST|FULL|ENTIRE|WHOLE)\b(?!-)"
         r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
         r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
@@ -377,6 +380,34 @@ IN_A_CASE = any_of(
 )
 """What is to be done in a case, unless it only points somewhere or proposes; in which case, if it introduces a list."""
 
+_OF = (
+    r"(?!(?:although|as|because|error|how|if|it|since|that|there|though|what|when|where|whether|which|while|who|why)\b)"
+    r"[^.;:?]{1,100}?\b"
+)
+"""Who or what something is said of, unless it is a case or a reason."""
+
+USABLE = any_of(
+    rf"{_OF}(?:does|do)(?: not|n['’]t) (?:accept|support)\b",
+    rf"{_OF}can(?: ?not|['’]t) be (?!(?:avoided|certain|confirmed|determined|done|found|guaranteed|helped|imported|"
+    r"loaded|located|opened|parsed|reached|read|recovered|resolved|reversed|seen|sure|undone|verified)\b)"
+    r"(?:an?\b|\w+(?:ed|en|wn|t|ad|id)\b)",
+    rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable|valid)|incompatible|rejected|"
+    r"unsupported)\b",
+    rf"{_OF}(?:only supports?|supports? only|(?:is|are) (?:accepted|available|supported|usable|valid) only|"
+    r"(?:is|are) only (?:accepted|available|supported|usable|valid)|"
+    r"(?:is|are) the only (?:accepted|allowed|permitted|supported|usable|valid))\b",
+    r"only (?!(?:after|an?|because|before|few|for|if|in|on|once|one of|some|that|the|then|this|when|where|with)\b)"
+    r"(?:`…`|[\w-]+)(?: [\w`…-]+){0,4}? (?:are|can|is|may|reads?|"
+    r"works?|writes?) ",
+    r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
+    r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
+    r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
+)
+"""What something is not to be used for or with, or only: `Sinks do not support merges.`"""
+
+ALONE_USABLE = any_of(r"(?!for\b)(?:[\w-]+ ){1,3}only[.!]*$")
+"""All that a clause says, where it names nothing but what something is for: `Dry crates only.`"""
+
 CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"
     r"(?:[\w-]+ ){0,2}(?:rules?|constraints?|guardrails?|polic(?:y|ies)|requirements?|standards?))\b"
@@ -391,6 +422,31 @@ RULE = any_of(
 
 LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) [\w`]")
 """What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
+
+SPECIFIES = any_of(
+    r"(?:create|emit|generate|output|produce|scaffold|write) the following\b[^:]{1,60}:$",
+    # What is made has it, or has it not.
+    r"(?:always )?(?:include|preserve|retain|omit|exclude|cite|force)\b(?! *:| `…` (?:is|are)\b)"
+    r"(?![^.;:]*\b(?:see|optional(?:ly)?)\b)",
+    r"keep (?:[\w`…-]+ ){1,4}(?:above|at|below|in|inside|intact|off|on|out of|separate|to|unchanged|under|within)\b"
+    r"(?! (?:mind|track)\b)",
+    r"(?:call|invoke|use|place|put|declare|define)(?: (?:it|this|them|these))? at (?:the )?(?:top|module|file|class)\b",
+    # What it is made like: `Write the list in this format:`
+    r"(?:build|create|draft|emit|format|generate|make|output|present|print|produce|provide|reply|report|respond|return|"
+    r"show|structure|write)\b[^.;:]{0,120}? (?:(?:as|following|in|like|per|to|using|with) (?:exactly )?"
+    r"(?:the (?:\w+ )?(?:following|below|exact|same)|these|this)\b[^:]{0,40}|"
+    r"(?:following|matching|per|according to) the [^:;]{1,60}? (?:format|layout|schema|structure|template|convention|"
+    r"spec(?:ification)?)(?: format)?)[.:]*$",
+    r"(?:create|emit|generate|output|print|produce|report|return|write) (?:exactly |only )?"
+    rf"(?:an?|{COUNT}) [\w -]{{1,40}}:$",
+    rf"{VERB} [^.;:]{{1,160}}?\b(?:with (?:no|zero) (?!need|problem|issue)\w|"
+    r"same (?:format|layout|structure|style) as\b)",
+    r"use (?!(?:any|the|this|that)\b)(?:[\w-]+ ){1,2}(?:casing|dialect|formatting|indentation|names|naming|notation|"
+    r"quotes|spelling|syntax|tense|units|voice)\b",
+    # An alternative to what is not to be: `Use the winch instead.`
+    rf"{VERB} [^.;:]{{1,100}} instead[.!]*$",
+)
+"""What an instruction asks of what is made, rather than of who makes it."""
 
 INSTRUCTS = any_of(
     rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}(?!:$)",
