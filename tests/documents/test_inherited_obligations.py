@@ -637,9 +637,9 @@ def test_what_a_table_says_is_required() -> None:
 
 
 def test_instructions_below_notes_are_to_be_minded() -> None:
-    notes = "# Ropes\n\n## {}\n\n- Link each rope to its crane\n- Ropes are strong\n- No rope found\n"
+    notes = "# Ropes\n\n## {}\n\n- Link ropes to cranes\n- Ropes are strong\n- No rope found\n"
     for heading in ("Notes", "Important notes"):
-        assert found(notes.format(heading)) == ["Link each rope to its crane"]
+        assert found(notes.format(heading)) == ["Link ropes to cranes"]
     assert found(notes.format("Steps")) == []
 
 
@@ -656,3 +656,44 @@ def test_a_lead_that_has_something_made_says_what_it_is_like() -> None:
 def test_a_lead_that_has_something_verified() -> None:
     assert found("Verify:\n\n- `crane --version`\n") == ["`crane --version`"]
     assert found("Run:\n\n- `crane --version`\n") == []
+
+
+def test_an_argument_that_a_call_requires_is_no_duty_of_who_reads() -> None:
+    table = "| {} | Required |\n|---|---|\n| `weight` | Yes |\n"
+    assert found(table.format("Part")) == ["`weight`"]
+    for column in ("Parameter", "Field name", "Option"):
+        assert found(table.format(column)) == []
+
+
+def test_what_is_verified_because_it_fails_is_no_obligation() -> None:
+    for heading in ('"401 Unauthorized"', "Common issues", "Login errors"):
+        assert found(f"# Harbour\n\n## {heading}\n\n- Verify the name\n- Never lift it\n") == ["Never lift it"]
+    assert found("# Harbour\n\n## Login\n\n- Verify the name\n") == ["Verify the name"]
+
+
+def test_steps_that_are_only_tracked_are_told_below() -> None:
+    for lead in ("Copy this checklist and tick it off:", "Use a list for all crates to track your progress:"):
+        assert found(f"{lead}\n\n- Weigh the crates\n- Verify the lids\n")[-1:] != ["Verify the lids"]
+    assert found("When sailing, do this:\n\n- Weigh the crates\n")[-1:] == ["Weigh the crates"]
+
+
+def test_sequences_conditions_and_formats_head_what_is_to_be() -> None:
+    for lead in ("Launch sequence:", "Order of operations:"):
+        assert found(f"{lead}\n\n1. Weigh the crates\n2. It is heavy\n") == ["Weigh the crates"]
+    for lead in ("Trigger conditions:", "**Preconditions:**", "Files to create:"):
+        assert found(f"{lead}\n\n- crates weighed\n") == ["crates weighed"]
+    assert found("Stop conditions:\n\n- crates weighed\n") == []
+    for heading, obliging in (("Response format", True), ("Key pitfalls", True), ("Formats", False)):
+        assert bool(found(f"# Harbour\n\n## {heading}\n\n- Use two tables\n")) is obliging
+
+
+def test_the_rounds_that_one_will_perform_oblige() -> None:
+    text = "# Loading\n\n## Rounds\n\n{}\n\n### Round 1\n\n- Look at the deck\n- The deck is wet\n"
+    assert found(text.format("You will perform 3 rounds.")) == ["You will perform 3 rounds.", "Look at the deck"]
+    assert found(text.format("There are 3 rounds.")) == []
+
+
+def test_an_item_that_says_that_nothing_is_to_be_done() -> None:
+    assert found("Do not lift:\n\n- wet crates\n- Dry crates: not required\n") == ["Do not lift:", "wet crates"]
+    table = "| Weight | Action |\n|---|---|\n| 9 | Split it |\n| 1 | No split needed |\n"
+    assert found(table) == ["Split it"]

@@ -93,7 +93,8 @@ class _Before:
         """Make an obligation of what a row is about, whose cell says that it is required."""
         for judged in islice(reversed(self.judged), _COLUMNS):
             if judged.sentence.kind != "cell" or judged.sentence.text == cell.lead:
-                if judged.sentence.kind == "cell" and isinstance(judged, Passed):
+                column = judged.sentence.headings[-1] if judged.sentence.kind == "cell" else ""
+                if column and isinstance(judged, Passed) and contexts.ARGUMENT.search(column) is None:
                     self.judged[judged.index] = Obligation(judged.sentence, judged.index, "required")
                 return
 
@@ -153,9 +154,10 @@ def _limits(sentence: Sentence) -> str | None:
     """What limits what may be done, where prose or an item says it; a cell such as `Not supported` is about its row."""
     if value := contexts.VALUE.match(bare(sentence.text)):
         return _trimmed(value.group())
-    if sentence.kind == "cell" or any(map(contexts.TROUBLE.search, sentence.headings[-1:])):
+    if sentence.kind == "cell":
         return None
-    return limits(sentence.text) or specifies(sentence.text)
+    told = None if any(map(contexts.TROUBLE.search, sentence.headings[-1:])) else limits(sentence.text)
+    return told or (None if contexts.ADVISES.search(bare(sentence.text)) else specifies(sentence.text))
 
 
 def _carries(word: str, text: str) -> bool:
@@ -203,6 +205,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "sample"
     if contexts.REPORTED.match(sentence.lead):
         return "sample"
+    if contexts.COPIED.search(sentence.lead) and not contexts.BINDS.match(word):
+        return "step"
     if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(
         map(contexts.SITUATIONS.search, sentence.headings[-1:])
     ):
@@ -227,6 +231,7 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     if contexts.BENEFIT.match(word) is None or ordered is not None:
         return None
     reasons = contexts.REASONS.match(column) if column else any(map(contexts.FIXES.match, above))
+    reasons = reasons or any(map(contexts.FAILING.search, sentence.headings[1:]))
     return "reason" if reasons else None
 
 
@@ -262,7 +267,9 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     )
     if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
         return _Word(_trimmed(placed.column), carries=False)
-    if contexts.PLACEHOLDER.fullmatch(placed.text):
+    if contexts.PLACEHOLDER.fullmatch(placed.text) or contexts.COPIED.search(placed.lead):
+        return None
+    if contexts.NO_DEMAND.search(placed.plain):
         return None
     if _is_action(placed):
         return _Word(_trimmed(placed.column), carries=False)

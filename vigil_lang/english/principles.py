@@ -75,6 +75,7 @@ _MUST = (
     rf"(?:{BEGINS}|\bto\s+|\bshould\s+|\b{_WHO}\s+|\bdo\s+)always\s+(?!returns?\b|true\b|false\b|the\b|an?\b)",
     rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they)(?: will|['’]ll)? needs? to\b|\bneeds? to be\b",
     rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?|tests?|checks?)\s+(?:have|has) to\b|\bha(?:s|ve) to be\b",
+    rf"^you will (?:complete|execute|follow|go through|perform|run) (?:all|these|the following|{COUNT})\b",
     rf"\b{_WHO}(?: is| are|['’]re) (?:not )?to {VERB}|\b{_WHO} (?:is|are) (?:responsible for|obliged to|bound to)\b",
     r"\b(?:is|are) (?:only |not |never |always )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
     r"\bit(?: is|['’]s) (?:\w+ly )?(?:critical|crucial|essential|imperative|important|necessary|vital) "
@@ -309,7 +310,7 @@ INSTRUCTION = any_of(rf"{WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P
 TIED = any_of(
     r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
     r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b",
-    r"\b(?:solely|exclusively|with only|within only)\b",
+    r"\b(?:solely|exclusively|with only|within only|entirely (?:from|in|on))\b",
     r"\b(?:unless|until|without (?:asking|confirmation|approval|permission))\b",
 )
 """What ties an instruction to an order or a condition."""
@@ -381,8 +382,8 @@ IN_A_CASE = any_of(
 """What is to be done in a case, unless it only points somewhere or proposes; in which case, if it introduces a list."""
 
 _OF = (
-    r"(?!(?:although|as|because|error|how|if|it|since|that|there|though|what|when|where|whether|which|while|who|why)\b)"
-    r"[^.;:?]{1,100}?\b"
+    r"(?!(?:although|as|because|error|few|how|if|it|many|most|since|some|that|there|though|what|when|where|whether|which|while|who|why)\b)"
+    r"(?:(?!\b(?:that|which|who)\b)[^.;:?]){1,100}?\b"
 )
 """Who or what something is said of, unless it is a case or a reason."""
 
@@ -398,7 +399,8 @@ USABLE = any_of(
     r"(?:is|are) the only (?:accepted|allowed|permitted|supported|usable|valid))\b",
     r"only (?!(?:after|an?|because|before|few|for|if|in|on|once|one of|some|that|the|then|this|when|where|with)\b)"
     r"(?:`…`|[\w-]+)(?: [\w`…-]+){0,4}? (?:are|can|is|may|reads?|"
-    r"works?|writes?) ",
+    r"works?|writes?) (?!(?:displayed|exported|listed|returned|shown|visible)\b)",
+    rf"{_OF}takes? precedence\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
     r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
     r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
     r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
@@ -441,8 +443,15 @@ SPECIFIES = any_of(
     rf"(?:an?|{COUNT}) [\w -]{{1,40}}:$",
     rf"{VERB} [^.;:]{{1,160}}?\b(?:with (?:no|zero) (?!need|problem|issue)\w|"
     r"same (?:format|layout|structure|style) as\b)",
-    r"use (?!(?:any|the|this|that)\b)(?:[\w-]+ ){1,2}(?:casing|dialect|formatting|indentation|names|naming|notation|"
-    r"quotes|spelling|syntax|tense|units|voice)\b",
+    r"use (?!(?:any|the|this|that)\b)(?:(?:[\w-]+|`…`) ){1,2}(?:casing|dialect|formatting|indentation|names|naming|"
+    r"notation|quotes|spelling|syntax|tense|units|voice)\b",
+    r"use (?:`…`|“…”) as the (?!base\b|example\b|reference\b|template\b)\w",
+    r"(?:conclude|end|finish) with (?!`…`)\S",
+    rf"{VERB}(?: [^.;:]{{1,100}}?)? with (?:[\w-]+ ){{0,3}}(?:citations|evidence|line numbers|sources)\b",
+    # What it takes in as a whole: `Rate confidence for each finding`.
+    rf"{VERB} (?!(?:that|when|where|which)\b)[^.;:]{{1,60}}? (?:across|for|from|in|of|on|throughout|to) "
+    r"(?:(?:all|each|every) |(?<=throughout )\w)",
+    rf"for (?:all|each|every) [^,:]{{1,80}}, {VERB} (?:\S+ ){{2,}}",
     # An alternative to what is not to be: `Use the winch instead.`
     rf"{VERB} [^.;:]{{1,100}} instead[.!]*$",
 )
