@@ -644,7 +644,7 @@ def test_instructions_below_notes_are_to_be_minded() -> None:
 
 
 def test_a_lead_that_has_something_made_says_what_it_is_like() -> None:
-    items = "\n\n- crates first, then ropes\n- `red` → `blue`\n- The list is long\n"
+    items = "\n\n- crates first, then ropes\n- `red` → `blue`\n- `red`, `blue`\n- The list is long\n"
     assert found(f"When loading, write the list by weight:{items}")[1:] == [
         "crates first, then ropes",
         "`red` → `blue`",
@@ -697,3 +697,16 @@ def test_an_item_that_says_that_nothing_is_to_be_done() -> None:
     assert found("Do not lift:\n\n- wet crates\n- Dry crates: not required\n") == ["Do not lift:", "wet crates"]
     table = "| Weight | Action |\n|---|---|\n| 9 | Split it |\n| 1 | No split needed |\n"
     assert found(table) == ["Split it"]
+
+
+def test_a_document_about_hardening_obliges() -> None:
+    for title in ("Securing the harbour", "Hardening"):
+        assert found(f"# {title}\n\n## Gate\n\nKeep a list of guests.\n") == ["Keep a list of guests."]
+    assert found("# The harbour\n\n## Gate\n\nKeep a list of guests.\n") == []
+
+
+def test_advice_behind_a_label_and_what_saves_time_are_no_rules() -> None:
+    rules = "# Harbour\n\n## Key guidelines\n\n- {}\n"
+    assert found(rules.format("**Use a crane**: Lift slowly")) != []
+    for advice in ("**Use a crane**: Prefer a small one", "Save time by lifting two crates", "“red”, “blue”, etc."):
+        assert found(rules.format(advice)) == []

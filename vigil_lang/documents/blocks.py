@@ -97,7 +97,8 @@ _FILLER = "\x1f"
 class Block:
     """Lines that belong together. `lead` is the block that may introduce the list this one is an item of.
 
-    `holds` says that what is indented below it belongs to it, and is no code.
+    `holds` says that what is indented below it belongs to it, and is no code; `in_table` that it is a cell or the head
+    of a column.
     """
 
     kind: Kind | Literal["code"]
@@ -105,6 +106,7 @@ class Block:
     headings: tuple[str, ...] = ()
     lead: Block | None = None
     holds: bool = False
+    in_table: bool = False
 
 
 def shown(text: str) -> str:
@@ -332,9 +334,9 @@ class _Reader:
         head, _, *rows = lines
         columns: list[str] = []
         for cell in _cells(self.text, head):
-            columns.append(plain(self.text, [cell]).text if cell else "")
+            columns.append(plain(self.text, [cell], in_table=True).text if cell else "")
             if cell:
-                self.begin("heading", [cell])
+                self.begin("heading", [cell]).in_table = True
         first: Block | None = None
         for row in rows:
             for at, cell in enumerate(_cells(self.text, row, len(columns))):
@@ -342,6 +344,7 @@ class _Reader:
                     continue
                 # A row without a first cell goes on with what the row above is about.
                 block = self.begin("cell", [cell], first if at else None)
+                block.in_table = True
                 block.headings += (columns[at] if at < len(columns) else "",)
                 first = block if at == 0 or first is None else first
 

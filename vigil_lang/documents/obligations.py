@@ -16,6 +16,7 @@ from vigil_lang.english.demanding import (
     limits,
     orders,
     specifies,
+    unlabelled,
     unquoted,
 )
 
@@ -178,7 +179,10 @@ class _Word(NamedTuple):
 
     def demands(self, placed: _Placed) -> bool:
         """Whether a lead with this word demands what an item says."""
-        return self.carries or instructs(placed.text) or (self.makes and not contexts.DESCRIBES.match(placed.plain))
+        if self.carries or instructs(placed.text):
+            return True
+        names = "→" in placed.plain or contexts.WORDS.search(placed.plain) is not None
+        return self.makes and names and contexts.DESCRIBES.match(placed.plain) is None
 
 
 def _tells(text: str) -> bool:
@@ -279,7 +283,11 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return None
     if is_question(placed.text) and not instructs(placed.text):
         return None
-    if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
+    if (
+        contexts.MILD.match(placed.plain)
+        or contexts.PREFERS.match(unlabelled(placed.plain))
+        or contexts.PERMITS.match(placed.lead)
+    ):
         return None
     if placed.kind == "prose":
         ruled_out = contexts.LACKS.match(placed.plain) if before.obliges(placed) else None
@@ -415,6 +423,8 @@ def _of_prose(headings: Sequence[str]) -> _Word | None:
     for heading in reversed(headings):
         if found := contexts.SECTION.search(heading):
             return _Word(found.group().lower(), carries=True)
+        if found := contexts.SECURING.search(heading):
+            return _Word(found.group().lower(), carries=False)
     word = _alone(headings)
     return _Word(word, carries=True) if word is not None else _of_rules(headings)
 

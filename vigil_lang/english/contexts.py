@@ -41,11 +41,14 @@ CARRIES = any_of(
 """The word of a lead that demands what the items of its list say."""
 
 MILD = any_of(
-    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note(?= that\b|\W*[,:—–])|"
-    r"you (?:can|may)|suggest)\b",
+    r"^(?:prefer|consider|optionally|feel free|save time|(?:good |bad )?examples?|see|e\.g\.|"
+    r"note(?= that\b|\W*[,:—–])|you (?:can|may)|suggest)\b",
     r"^\W*optional\b|\(optional\b",
 )
 """An item that only advises, allows or explains, wherever it stands."""
+
+PREFERS = any_of(r"^(?:consider|prefer)\b")
+"""What stands behind a label where the label is only preferred."""
 
 PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
 """A lead that allows what its items say."""
@@ -167,6 +170,9 @@ FOLLOWS_ALL = any_of(
 )
 """What has all that the parts of a section tell to do done."""
 
+SECURING = any_of(r"\b(?:hardening|securing)\b")
+"""A heading of a document or a section that says how something is made safe, in each instruction."""
+
 TELLS_HOW = any_of(
     r"\b(?:how|what|when|where|why|workflow|process|procedure|steps?|usage|setup|installation|examples?|"
     r"resources|related|references|features|overview|management)\b"
@@ -230,7 +236,7 @@ CADENCE = any_of(r"[^.,;:]{2,60} (?:before|after|on|at) (?:each|every|any) [\w-]
 PLACEHOLDER = Pattern(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
 """An item of a template that somebody fills in."""
 
-WORDS = Pattern(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
+WORDS = Pattern(r"\b(?!(?:etc|vs)\b)[a-z]{2,}", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
 
 CHECKED = any_of(

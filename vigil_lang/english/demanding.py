@@ -37,6 +37,7 @@ _RULE = re.compile(
 )
 """A label of what somebody demands; what stands behind `Error:` is no demand."""
 
+_PROPOSES = re.compile(r"(?:consider|prefer)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 
 
@@ -111,6 +112,8 @@ def specifies(text: str) -> str | None:
 
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
+    if _PROPOSES.match(said):
+        return None
     # `Remotes are a risk; validate them before use.`
     whole = () if _NAMED.match(said) else (said,)
     for part in dict.fromkeys((unlabelled(said), *whole, *said.split("; ")[1:])):

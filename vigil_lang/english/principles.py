@@ -22,7 +22,7 @@ def _of_one(verb: str) -> str:
 
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
-    rf"(?:(?:re|pre|auto|un|de)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
+    rf"(?:(?:re|pre|auto|un|de|backtick|double|single)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
     r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
     rf"(?!{one_of(word_list('no_verbs'))}\b)[a-z]{{3,}}(?:i[sz]e|ify)\b(?![-/])|"
@@ -344,7 +344,8 @@ BEGINNING = any_of(
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
-    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S"
+    rf"{WHERE}(?!prefer\b|consider\b|save time\b|try\b){VERB}{_TEXT}{{1,160}}? "
+    rf"(?:instead of|rather than|in place of) \S"
     r"(?!.{1,80} (?:as|because|since) )",
     r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
     rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
@@ -377,12 +378,15 @@ IN_A_CASE = any_of(
     r"for(?! (?:\w+ )?(?:better|best|details?|maximum|more)\b))\b"
     rf"[^:;]{{0,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then )?(?:{_ADVERBS} )?"
     rf"(?!(?:see|consider|prefer|try|refer|list|state|note|block)\b){VERB}(?! (?:commands?|scripts?|options?)\b)(?!:)"
-    r"(?![^.;]* (?:see|`?references/|\(\S+\.md\)))"
+    r"(?![^.;]* (?:see|`?references/|\(\S+\.md\)))",
+    # `A torn rope → use the chain`
+    rf"[^→.;:]{{2,100}}?(?:→|->) (?:also |then )?(?!(?:consider|list|note|prefer|see|state|try)\b){VERB}(?!:)",
 )
 """What is to be done in a case, unless it only points somewhere or proposes; in which case, if it introduces a list."""
 
 _OF = (
-    r"(?!(?:although|as|because|error|few|how|if|it|many|most|since|some|that|there|though|what|when|where|whether|which|while|who|why)\b)"
+    r"(?!(?:although|as|because|error|few|how|if|it|many|most|not|since|some|that|there|though|what|when|where|whether|"
+    r"which|while|who|why)\b)"
     r"(?:(?!\b(?:that|which|who)\b)[^.;:?]){1,100}?\b"
 )
 """Who or what something is said of, unless it is a case or a reason."""
@@ -392,7 +396,7 @@ USABLE = any_of(
     rf"{_OF}can(?: ?not|['’]t) be (?!(?:avoided|certain|confirmed|determined|done|found|guaranteed|helped|imported|"
     r"loaded|located|opened|parsed|reached|read|recovered|resolved|reversed|seen|sure|undone|verified)\b)"
     r"(?:an?\b|\w+(?:ed|en|wn|t|ad|id)\b)",
-    rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable|valid)|incompatible|rejected|"
+    rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable)|incompatible|rejected|"
     r"unsupported)\b",
     rf"{_OF}(?:only supports?|supports? only|(?:is|are) (?:accepted|available|supported|usable|valid) only|"
     r"(?:is|are) only (?:accepted|available|supported|usable|valid)|"
@@ -400,7 +404,7 @@ USABLE = any_of(
     r"only (?!(?:after|an?|because|before|few|for|if|in|on|once|one of|some|that|the|then|this|when|where|with)\b)"
     r"(?:`…`|[\w-]+)(?: [\w`…-]+){0,4}? (?:are|can|is|may|reads?|"
     r"works?|writes?) (?!(?:displayed|exported|listed|returned|shown|visible)\b)",
-    rf"{_OF}takes? precedence\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
+    rf"{_OF}(?:takes? precedence|appl(?:y|ies) to (?:all|each|every))\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
     r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
     r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
     r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
@@ -449,8 +453,12 @@ SPECIFIES = any_of(
     r"(?:conclude|end|finish) with (?!`…`)\S",
     rf"{VERB}(?: [^.;:]{{1,100}}?)? with (?:[\w-]+ ){{0,3}}(?:citations|evidence|line numbers|sources)\b",
     # What it takes in as a whole: `Rate confidence for each finding`.
-    rf"{VERB} (?!(?:that|when|where|which)\b)[^.;:]{{1,60}}? (?:across|for|from|in|of|on|throughout|to) "
-    r"(?:(?:all|each|every) |(?<=throughout )\w)",
+    rf"{VERB} (?!(?:that|when|where|which)\b)[^.;:]{{1,60}}? "
+    r"(?:(?:across|for|from|in|of|on|to) (?:all|each|every) (?!.*:$)|throughout \w)",
+    r"(?:categori[sz]e|classify|flag|label|mark|tag|treat)\b[^.;:]{0,60}? as\b",
+    r"(?:include|omit|skip) (?:these|this)\b[^.;:]* (?:for|if|unless|when|where)\b(?!:)|use `…` when \w+ing\b",
+    r"default to (?!the\b)\S+ (?:for|if|unless|when)\b|use this (?:content|template):$",
+    r"(?:alert|inform|notify|remind|tell|warn) (?:the |your )?(?:customer|human|operator|owner|user)s?\b",
     rf"for (?:all|each|every) [^,:]{{1,80}}, {VERB} (?:\S+ ){{2,}}",
     # An alternative to what is not to be: `Use the winch instead.`
     rf"{VERB} [^.;:]{{1,100}} instead[.!]*$",
