@@ -380,7 +380,8 @@ IN_A_CASE = any_of(
     rf"(?!(?:see|consider|prefer|try|refer|list|state|note|block)\b){VERB}(?! (?:commands?|scripts?|options?)\b)(?!:)"
     r"(?![^.;]* (?:see|`?references/|\(\S+\.md\)))",
     # `A torn rope → use the chain`
-    rf"[^→.;:]{{2,100}}?(?:→|->) (?:also |then )?(?!(?:consider|list|note|prefer|see|state|try)\b){VERB}(?!:)",
+    rf"[^→.;:]{{2,100}}?(?:→|->) (?:also |then )?(?-i:(?=[a-z]))"
+    rf"(?!(?:consider|list|note|prefer|see|state|try)\b){VERB}(?= ?[\w`])",
 )
 """What is to be done in a case, unless it only points somewhere or proposes; in which case, if it introduces a list."""
 
@@ -404,7 +405,7 @@ USABLE = any_of(
     r"only (?!(?:after|an?|because|before|few|for|if|in|on|once|one of|some|that|the|then|this|when|where|with)\b)"
     r"(?:`…`|[\w-]+)(?: [\w`…-]+){0,4}? (?:are|can|is|may|reads?|"
     r"works?|writes?) (?!(?:displayed|exported|listed|returned|shown|visible)\b)",
-    rf"{_OF}(?:takes? precedence|appl(?:y|ies) to (?:all|each|every))\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
+    rf"{_OF}(?:takes? precedence|(?<!\()appl(?:y|ies) to (?:all|each|every))\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
     r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
     r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
     r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
