@@ -666,7 +666,7 @@ def test_an_argument_that_a_call_requires_is_no_duty_of_who_reads() -> None:
 
 
 def test_what_is_verified_because_it_fails_is_no_obligation() -> None:
-    for heading in ('"401 Unauthorized"', "Common issues", "Login errors"):
+    for heading in ('"503 Unavailable"', "Common issues", "Login errors"):
         assert found(f"# Harbour\n\n## {heading}\n\n- Verify the name\n- Never lift it\n") == ["Never lift it"]
     assert found("# Harbour\n\n## Login\n\n- Verify the name\n") == ["Verify the name"]
 

@@ -410,7 +410,7 @@ USABLE = any_of(
     r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
     r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
 )
-"""What something is not to be used for or with, or only: `Sinks do not support merges.`"""
+"""What something is not to be used for or with, or only: `Cranes do not support nets.`"""
 
 ALONE_USABLE = any_of(r"(?!for\b)(?:[\w-]+ ){1,3}only[.!]*$")
 """All that a clause says, where it names nothing but what something is for: `Dry crates only.`"""
@@ -453,7 +453,7 @@ SPECIFIES = any_of(
     r"use (?:`…`|“…”) as the (?!base\b|example\b|reference\b|template\b)\w",
     r"(?:conclude|end|finish) with (?!`…`)\S",
     rf"{VERB}(?: [^.;:]{{1,100}}?)? with (?:[\w-]+ ){{0,3}}(?:citations|evidence|line numbers|sources)\b",
-    # What it takes in as a whole: `Rate confidence for each finding`.
+    # What it takes in as a whole: `Weigh the lids of all crates`.
     rf"{VERB} (?!(?:that|when|where|which)\b)[^.;:]{{1,60}}? "
     r"(?:(?:across|for|from|in|of|on|to) (?:all|each|every) (?!.*:$)|throughout \w)",
     r"(?:categori[sz]e|classify|flag|label|mark|tag|treat)\b[^.;:]{0,60}? as\b",
