@@ -157,6 +157,7 @@ Ask the user for one of:
 
 def test_a_lead_that_demands_obliges_its_items_and_theirs() -> None:
     assert found(LEADS) == [
+        "Sources (MUST DO FIRST)",
         "Local files: no links",
         "Each report must have:",
         "a title",
@@ -291,7 +292,7 @@ def test_a_checklist_asks_for_what_it_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    "lead", ["What NOT to use:", "Avoid:", "Required protections:", "## Things you should never do"]
+    "lead", ["What NOT to use:", "Avoid:", "Skip:", "Required protections:", "## Things you should never do"]
 )
 def test_a_lead_that_names_what_is_required_or_ruled_out(lead: str) -> None:
     assert found(f"# Work\n\n{lead}\n\n- The count of lines\n- Names: escaped\n") == [
@@ -581,3 +582,131 @@ def test_criteria_and_required_sections_list_what_has_to_be() -> None:
     assert found("**Success criteria:**\n\n- Tables with borders\n") == ["Tables with borders"]
     for heading in ("CSS sections", "Step 1: Write acceptance criteria", "2. Create release criteria"):
         assert found(f"## {heading}\n\n- Tables with borders\n") == []
+
+
+def test_a_heading_that_demands_something_itself() -> None:
+    for heading in (
+        "Weigh the crates (must be done first)",
+        "Step 2: Paint the deck (only if it is dry)",
+        "Never lift two crates",
+        "One crate per lift",
+    ):
+        assert found(f"# Harbour\n\n## {heading}\n\nCrates are heavy.\n") == [heading]
+    for heading in (
+        "What you must never do",
+        "Crates (mandatory)",
+        "Always do these",
+        "Never fires",
+        "Crates (optional)",
+    ):
+        assert found(f"# Harbour\n\n## {heading}\n\nCrates are heavy.\n") == []
+    assert found("# Never lift two crates\n\nCrates are heavy.\n") == []  # what the document is about
+
+
+CHECKLIST = """
+# Harbour
+
+## {}
+
+```{}
+## Hold
+- [ ] Lids closed
+- [ ] Crates are dry
+```
+"""
+
+
+def test_a_checklist_in_a_block_of_code_is_read() -> None:
+    assert found(CHECKLIST.format("Release checklist", "markdown")) == ["Lids closed", "Crates are dry"]
+    assert found(CHECKLIST.format("Release checklist", "")) == ["Lids closed", "Crates are dry"]
+    assert found(CHECKLIST.format("Release checklist", "toml")) == []
+    assert found(CHECKLIST.format("Progress", "markdown")) == []
+    copied = CHECKLIST.format("Loading", "").replace("```", "Copy this checklist and tick it off:\n\n```", 1)
+    assert found(copied) == []
+    template = CHECKLIST.replace("## Hold\n", "- Total: 3\n")  # a report that somebody fills in
+    assert found(template.format("Release checklist", "markdown")) == []
+
+
+def test_what_a_table_says_is_required() -> None:
+    table = "| Part | {} | Purpose |\n|---|---|---|\n| Lid | {} | Keeps water out |\n| Lock | no | - |\n"
+    assert found(table.format("Required", "Yes")) == found(table.format("Mandatory?", "always")) == ["Lid"]
+    assert found(table.format("Required", "No")) == found(table.format("Painted", "Yes")) == []
+    cells = "| Field | Description |\n|---|---|\n| `hold` | {} One to nine. |\n"
+    assert found(cells.format("**Required**.")) == ["One to nine."]
+    assert found(cells.format("Optional.")) == []
+
+
+def test_instructions_below_notes_are_to_be_minded() -> None:
+    notes = "# Ropes\n\n## {}\n\n- Link ropes to cranes\n- Ropes are strong\n- No rope found\n"
+    for heading in ("Notes", "Important notes"):
+        assert found(notes.format(heading)) == ["Link ropes to cranes"]
+    assert found(notes.format("Steps")) == []
+
+
+def test_a_lead_that_has_something_made_says_what_it_is_like() -> None:
+    items = "\n\n- crates first, then ropes\n- `red` → `blue`\n- `red`, `blue`\n- The list is long\n"
+    assert found(f"When loading, write the list by weight:{items}")[1:] == [
+        "crates first, then ropes",
+        "`red` → `blue`",
+    ]
+    assert found(f"When loading, find the lists:{items}")[1:] == []
+    assert found(f"Write the list:{items}") == []
+
+
+def test_a_lead_that_has_something_verified() -> None:
+    assert found("Verify:\n\n- `crane --version`\n") == ["`crane --version`"]
+    assert found("Run:\n\n- `crane --version`\n") == []
+
+
+def test_an_argument_that_a_call_requires_is_no_duty_of_who_reads() -> None:
+    table = "| {} | Required |\n|---|---|\n| `weight` | Yes |\n"
+    assert found(table.format("Part")) == ["`weight`"]
+    for column in ("Parameter", "Field name", "Option"):
+        assert found(table.format(column)) == []
+
+
+def test_what_is_verified_because_it_fails_is_no_obligation() -> None:
+    for heading in ('"503 Unavailable"', "Common issues", "Login errors"):
+        assert found(f"# Harbour\n\n## {heading}\n\n- Verify the name\n- Never lift it\n") == ["Never lift it"]
+    assert found("# Harbour\n\n## Login\n\n- Verify the name\n") == ["Verify the name"]
+
+
+def test_steps_that_are_only_tracked_are_told_below() -> None:
+    for lead in ("Copy this checklist and tick it off:", "Use a list for all crates to track your progress:"):
+        assert found(f"{lead}\n\n- Weigh the crates\n- Verify the lids\n")[-1:] != ["Verify the lids"]
+    assert found("When sailing, do this:\n\n- Weigh the crates\n")[-1:] == ["Weigh the crates"]
+
+
+def test_sequences_conditions_and_formats_head_what_is_to_be() -> None:
+    for lead in ("Launch sequence:", "Order of operations:"):
+        assert found(f"{lead}\n\n1. Weigh the crates\n2. It is heavy\n") == ["Weigh the crates"]
+    for lead in ("Trigger conditions:", "**Preconditions:**", "Files to create:"):
+        assert found(f"{lead}\n\n- crates weighed\n") == ["crates weighed"]
+    assert found("Stop conditions:\n\n- crates weighed\n") == []
+    for heading, obliging in (("Response format", True), ("Key pitfalls", True), ("Formats", False)):
+        assert bool(found(f"# Harbour\n\n## {heading}\n\n- Use two tables\n")) is obliging
+
+
+def test_the_rounds_that_one_will_perform_oblige() -> None:
+    text = "# Loading\n\n## Rounds\n\n{}\n\n### Round 1\n\n- Look at the deck\n- The deck is wet\n"
+    assert found(text.format("You will perform 3 rounds.")) == ["You will perform 3 rounds.", "Look at the deck"]
+    assert found(text.format("There are 3 rounds.")) == []
+
+
+def test_an_item_that_says_that_nothing_is_to_be_done() -> None:
+    assert found("Do not lift:\n\n- wet crates\n- Dry crates: not required\n") == ["Do not lift:", "wet crates"]
+    table = "| Weight | Action |\n|---|---|\n| 9 | Split it |\n| 1 | No split needed |\n"
+    assert found(table) == ["Split it"]
+
+
+def test_a_document_about_hardening_obliges() -> None:
+    for title in ("Securing the harbour", "Hardening"):
+        assert found(f"# {title}\n\n## Gate\n\nKeep a list of guests.\n") == ["Keep a list of guests."]
+    assert found("# The harbour\n\n## Gate\n\nKeep a list of guests.\n") == []
+
+
+def test_advice_behind_a_label_and_what_saves_time_are_no_rules() -> None:
+    rules = "# Harbour\n\n## Key guidelines\n\n- {}\n"
+    assert found(rules.format("**Use a crane**: Lift slowly")) != []
+    for advice in ("**Use a crane**: Prefer a small one", "Save time by lifting two crates", "“red”, “blue”, etc."):
+        assert found(rules.format(advice)) == []

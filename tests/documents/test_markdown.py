@@ -101,7 +101,7 @@ def test_a_line_that_is_underlined_is_a_heading() -> None:
         ("| ```` | Never push | `b` |", ["Never push", "`b`"]),
         ("| `` ` `` | Never push | b |", ["Never push", "b"]),
         ("| use `x | Never push | b |", ["use `x", "Never push", "b"]),
-        (r"| `a \| b` | Never push | b |", [r"`a \| b`", "Never push", "b"]),
+        (r"| `a \| b` | Never push | b |", ["`a | b`", "Never push", "b"]),
         ("| `a | b` | Never push | b |", ["`a | b`", "Never push", "b"]),  # more cells than columns
         ("| a | b | c | Never push |", ["a", "b", "c", "Never push"]),
         ("```` | Never push | b", ["Never push", "b"]),
@@ -239,3 +239,11 @@ def test_what_is_hidden_is_listed_with_either_end_of_lines() -> None:
 )
 def test_a_list_keeps_its_lead(text: str, items: list[str]) -> None:
     assert [text for text, _, lead in said(text) if lead == "Never:"] == items
+
+
+def test_a_bar_behind_a_backslash_is_a_bar_in_the_code_of_a_cell() -> None:
+    text = "| `x\\|y` | Do |\n|---|---|\n| a | Run `p \\|\\| q` now |\n\nRun `p \\| q`.\n"
+    sentences = read_document(Source("SKILL.md", text)).sentences
+    assert [s.text for s in sentences] == ["`x|y`", "Do", "a", "Run `p || q` now", "Run `p \\| q`."]
+    assert sentences[2].headings == ("`x|y`",)
+    assert [text[s.span.start : s.span.end] for s in sentences][3] == "Run `p \\|\\| q` now"

@@ -203,3 +203,16 @@ def test_pipes_are_not_waited_for() -> None:
     assert problem("pipe.md") == ("VGL001", "`pipe.md` is not a file")
     os.mkfifo("skill/pipe.md")
     assert len(read_clauses(["skill"]).documents) == 3
+
+
+def test_a_heading_is_a_clause_where_no_clause_below_it_says_the_same(tmp_path: Path) -> None:
+    document = tmp_path / "SKILL.md"
+    document.write_text(
+        "# A\n\n## Weigh (must be done first)\n\n- Open it\n\n## Never lift two wet crates\n\nUse red. Ask first.\n",
+        encoding="utf-8",
+    )
+    assert [clause.text for clause in read_clauses([str(document)]).clauses] == [
+        "Open it",
+        "Never lift two wet crates",
+        "Ask first.",
+    ]

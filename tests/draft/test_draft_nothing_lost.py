@@ -166,6 +166,7 @@ def test_a_skeleton_has_a_statement_or_a_line_for_each(text: str) -> None:
         ("Is it so?\n", 1, "question"),
         ("Never push.\n\nNever push.\n", 3, "repeated"),
         ("Never:\n\n- push\n", 1, "lead"),
+        ("# A\n\n## Weigh (must be done first)\n\nAsk the owner.\n", 3, "lead"),
         ("A\n\n```\nnever push\n```\n", 4, "code"),
         ("A\n\n<!--\nnever push -->\n", 3, "comment"),
         ("---\nname: x\n---\n", 1, "code"),

@@ -47,6 +47,11 @@ _ITEM = re.compile(r"(?:[-*+:•◦▪‣●○■▸►➤]|[–—](?=[ \t]+[A
 _INNER = re.compile(r"(?:\[[ xX]\][ \t]+)?(?:(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t]+(?=\S))?")
 """What may follow an item's mark: a box, or a second mark (`- a. …`)."""
 
+_BOX = re.compile(r"(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?:\[[ xX]?\]|[☐☑])[ \t]+(?=\S)")
+"""What may be ticked off in a block of code."""
+_TEXTS = frozenset(("", "markdown", "md", "plaintext", "text", "txt"))
+"""The languages of blocks of code that hold no code."""
+
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
 _REFERENCE = re.compile(
     r"\[[^\[\]]{1,300}\]:[ \t]*(?=\S*(?:[/#:<]|\.\w))\S+(?:[ \t]+[\"'(][^\n]*)?[ \t]*$"  # `[Never]: push` is none
@@ -92,7 +97,8 @@ _FILLER = "\x1f"
 class Block:
     """Lines that belong together. `lead` is the block that may introduce the list this one is an item of.
 
-    `holds` says that what is indented below it belongs to it, and is no code.
+    `holds` says that what is indented below it belongs to it, and is no code; `in_table` that it is a cell or the head
+    of a column.
     """
 
     kind: Kind | Literal["code"]
@@ -100,6 +106,7 @@ class Block:
     headings: tuple[str, ...] = ()
     lead: Block | None = None
     holds: bool = False
+    in_table: bool = False
 
 
 def shown(text: str) -> str:
@@ -233,7 +240,8 @@ def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
                 break
         lines.append(Span(state.bMarks[last], state.eMarks[last]))
     state.line = last + 1
-    state.push("fence", "code", 0).meta["lines"] = lines[1:]
+    token = state.push("fence", "code", 0)
+    token.info, token.meta["lines"] = opening[2].strip().lower(), lines[1:]
     return True
 
 
@@ -274,7 +282,7 @@ class _Reader:
             case "table_open":
                 self._table(lines)
             case "fence":
-                self.begin("code", lines)
+                self._fenced(lines, token.info)
             case "code_block" if not any(block.holds for _, block in self.leads):
                 self.begin("code", lines)
             case "code_block":
@@ -283,6 +291,24 @@ class _Reader:
                         self._paragraph(list(part), is_item)
             case _:
                 self._paragraph(lines, is_item)
+
+    def _fenced(self, lines: list[Span], language: str) -> None:
+        """A block of code; of a checklist to be copied, whatever is to be ticked off is an item as elsewhere."""
+        parts = [_stripped(self.text, line.start, line.end) for line in lines]
+        ticked = [_BOX.match(self.text, part.start, part.end) for part in parts]
+        titles = all(self._is_title(part) for part, box in zip(parts, ticked, strict=True) if not box)
+        if language not in _TEXTS or sum(map(bool, ticked)) < 2 or not titles:
+            self.begin("code", lines)
+            return
+        for part, box in zip(parts, ticked, strict=True):
+            if box:
+                self._item(self._indent(part.start), Span(box.end(), part.end))
+            elif part.start < part.end:
+                self.begin("code", [part])
+
+    def _is_title(self, line: Span) -> bool:
+        """Whether a line of code is the title of a checklist."""
+        return line.start == line.end or self.text[line.start] in "#*" or self.text[line.end - 1] == ":"
 
     def _is_prose(self, lines: list[Span]) -> bool:
         """Whether lines above `---` are text: a title has one line without a full stop, and what follows is a rule."""
@@ -308,9 +334,9 @@ class _Reader:
         head, _, *rows = lines
         columns: list[str] = []
         for cell in _cells(self.text, head):
-            columns.append(plain(self.text, [cell]).text if cell else "")
+            columns.append(plain(self.text, [cell], in_table=True).text if cell else "")
             if cell:
-                self.begin("heading", [cell])
+                self.begin("heading", [cell]).in_table = True
         first: Block | None = None
         for row in rows:
             for at, cell in enumerate(_cells(self.text, row, len(columns))):
@@ -318,6 +344,7 @@ class _Reader:
                     continue
                 # A row without a first cell goes on with what the row above is about.
                 block = self.begin("cell", [cell], first if at else None)
+                block.in_table = True
                 block.headings += (columns[at] if at < len(columns) else "",)
                 first = block if at == 0 or first is None else first
 

@@ -37,6 +37,7 @@ _MARK = re.compile(
     r"|(?P<entity>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
     r"|(?P<space>\s{2,}|[^\S ])"
 )
+_ESCAPED_BAR = re.compile(r"\\(?=\|)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ class Plain:
         return self.places[piece] + at - self.starts[piece] if self.starts else 0
 
 
-def plain(text: str, pieces: Sequence[Span]) -> Plain:
-    """The lines of one paragraph, given by their places in a text, as one line without Markdown."""
+def plain(text: str, pieces: Sequence[Span], *, in_table: bool = False) -> Plain:
+    """The lines of one paragraph or cell, given by their places in a text, as one line without Markdown."""
     raw = "\n".join(text[p.start : p.end] for p in pieces)
     if _MARK.search(raw) is None:
         return Plain(raw, [0], [pieces[0].start])
@@ -66,12 +67,13 @@ def plain(text: str, pieces: Sequence[Span]) -> Plain:
     for piece in pieces:
         starts.append(at)
         at += piece.end - piece.start + 1
-    return _Writer(raw, starts, [p.start for p in pieces]).write()
+    return _Writer(raw, starts, [p.start for p in pieces], in_table).write()
 
 
 class _Writer:
-    def __init__(self, raw: str, line_starts: list[int], line_places: list[int]) -> None:
+    def __init__(self, raw: str, line_starts: list[int], line_places: list[int], in_table: bool) -> None:
         self._raw = raw
+        self._in_table = in_table
         self._lines = Plain(raw, line_starts, line_places)
         self._parts: list[str] = []
         self._starts: list[int] = []
@@ -143,8 +145,13 @@ class _Writer:
             self._put(opening.group(), opening.start())
             return inside
         content = re.sub(r"\s", " ", self._raw[inside : runs[after]])
-        kept = content.strip()
-        self._put("`" + kept + "`", inside + len(content) - len(content.lstrip()) - 1)
+        shown, start = f"`{content.strip()}`", 0
+        place = inside + len(content) - len(content.lstrip()) - 1
+        # In a cell, the backslash says only that the bar is none of the table's.
+        for escape in _ESCAPED_BAR.finditer(shown) if self._in_table else ():
+            self._put(shown[start : escape.start()], place + start)
+            start = escape.end()
+        self._put(shown[start:], place + start)
         return runs[after] + length
 
     def _is_emphasis(self, run: re.Match[str]) -> bool:

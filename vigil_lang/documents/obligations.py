@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from vigil_lang.english import contexts, principles
-from vigil_lang.english.demanding import asks, bare, in_a_case, instructs, is_question, orders, unquoted
+from vigil_lang.english.demanding import (
+    asks,
+    bare,
+    in_a_case,
+    instructs,
+    is_question,
+    limits,
+    orders,
+    specifies,
+    unlabelled,
+    unquoted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +28,9 @@ if TYPE_CHECKING:
 Why: TypeAlias = Literal[
     "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "description"
 ]
+
+_COLUMNS = 20
+"""How many cells before one may be of its row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,8 @@ def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     before = _Before({}, {}, found)
     for index, sentence in enumerate(document.sentences):
         found.append(_judged(sentence, index, before))
+        if _is_required(sentence):
+            before.require(sentence)
         before.note(found[-1], document.sentences[index + 1 : index + 2])
     return tuple(found)
 
@@ -61,7 +78,7 @@ class _Before:
 
     leads: dict[str, _Word]
     sections: dict[tuple[str, ...], _Word]
-    judged: Sequence[Obligation | Passed]
+    judged: list[Obligation | Passed]
 
     def note(self, judged: Obligation | Passed, following: Sequence[Sentence]) -> None:
         """Take a sentence that has its section followed as a whole: `Execute ALL steps`, or a lead of the parts."""
@@ -72,6 +89,23 @@ class _Before:
             leads = sentence.text in self.leads and bool(following) and following[0].kind == "heading"
             if leads or contexts.FOLLOWS_ALL.match(bare(sentence.text)):
                 self.sections[sentence.headings] = _Word(judged.word, carries=False)
+
+    def require(self, cell: Sentence) -> None:
+        """Make an obligation of what a row is about, whose cell says that it is required."""
+        for judged in islice(reversed(self.judged), _COLUMNS):
+            if judged.sentence.kind != "cell" or judged.sentence.text == cell.lead:
+                column = judged.sentence.headings[-1] if judged.sentence.kind == "cell" else ""
+                if column and isinstance(judged, Passed) and contexts.ARGUMENT.search(column) is None:
+                    self.judged[judged.index] = Obligation(judged.sentence, judged.index, "required")
+                return
+
+    def is_required(self, sentence: Sentence) -> bool:
+        """Whether what stands before a sentence in its cell is `Required.`"""
+        if not self.judged or sentence.kind != "cell":
+            return False
+        last = self.judged[-1].sentence
+        same = (last.kind, last.headings, last.lead) == ("cell", sentence.headings, sentence.lead)
+        return same and contexts.REQUIRED.fullmatch(last.text) is not None
 
     def obliges(self, placed: _Placed) -> bool:
         """Whether what stands right before a sentence is prose of the same section that demands something."""
@@ -90,13 +124,16 @@ class _Before:
 def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Passed:
     """What a sentence is, by what it says and what stands before it."""
     if sentence.kind == "heading":
-        return Passed(sentence, index, "heading")
+        # The title says what the document is about.
+        first = contexts.FIRST.search(bare(sentence.text)) if sentence.headings else None
+        return Obligation(sentence, index, _trimmed(first.group())) if first else Passed(sentence, index, "heading")
     leads = before.leads
-    told = asks(sentence.text)
+    told = asks(sentence.text) or _limits(sentence) or ("required" if before.is_required(sentence) else None)
     found = _Word(told, carries=_carries(told, sentence.text)) if told else _from_context(sentence, before)
     if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
         if found is not None and not contexts.EXPLAINED.search(sentence.text):
-            leads[sentence.text] = found
+            makes = instructs(sentence.text) and contexts.LOOKS.match(bare(sentence.text)) is None
+            leads[sentence.text] = found._replace(makes=makes)
         else:
             leads.pop(sentence.text, None)
         if contexts.CONDITION.match(sentence.text) or (told is None and not _tells(sentence.text)):
@@ -107,6 +144,23 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
     return Passed(sentence, index, excused) if excused is not None else Obligation(sentence, index, found.text)
 
 
+def _is_required(sentence: Sentence) -> bool:
+    """Whether a cell says that what its row is about is required."""
+    column = sentence.headings[-1] if sentence.kind == "cell" and sentence.headings else ""
+    is_column = contexts.REQUIRED.fullmatch(column) and contexts.YES.fullmatch(sentence.text)
+    return bool(is_column) and sentence.lead != ""
+
+
+def _limits(sentence: Sentence) -> str | None:
+    """What limits what may be done, where prose or an item says it; a cell such as `Not supported` is about its row."""
+    if value := contexts.VALUE.match(bare(sentence.text)):
+        return _trimmed(value.group())
+    if sentence.kind == "cell":
+        return None
+    told = None if any(map(contexts.TROUBLE.search, sentence.headings[-1:])) else limits(sentence.text)
+    return told or (None if contexts.ADVISES.search(bare(sentence.text)) else specifies(sentence.text))
+
+
 def _carries(word: str, text: str) -> bool:
     """Whether what demands in a lead demands what its items say, whatever that is: `First write a page with:`."""
     return contexts.CARRIES.match(word) is not None or contexts.MADE_OF.search(text) is not None
@@ -115,11 +169,20 @@ def _carries(word: str, text: str) -> bool:
 class _Word(NamedTuple):
     """A word that demands; `carries` says that the lead of a list with it demands whatever its items say.
 
-    Without that it is a lead of those items only that tell somebody to do something.
+    One that `makes` something demands what they say it is made of or like. Any other is a lead of those items only that
+    tell somebody to do something.
     """
 
     text: str
     carries: bool
+    makes: bool = False
+
+    def demands(self, placed: _Placed) -> bool:
+        """Whether a lead with this word demands what an item says."""
+        if self.carries or instructs(placed.text):
+            return True
+        names = "→" in placed.plain or contexts.WORDS.search(placed.plain) is not None
+        return self.makes and names and contexts.DESCRIBES.match(placed.plain) is None
 
 
 def _tells(text: str) -> bool:
@@ -146,6 +209,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "sample"
     if contexts.REPORTED.match(sentence.lead):
         return "sample"
+    if contexts.COPIED.search(sentence.lead) and not contexts.BINDS.match(word):
+        return "step"
     if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(
         map(contexts.SITUATIONS.search, sentence.headings[-1:])
     ):
@@ -170,6 +235,7 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     if contexts.BENEFIT.match(word) is None or ordered is not None:
         return None
     reasons = contexts.REASONS.match(column) if column else any(map(contexts.FIXES.match, above))
+    reasons = reasons or any(map(contexts.FAILING.search, sentence.headings[1:]))
     return "reason" if reasons else None
 
 
@@ -205,7 +271,9 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     )
     if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
         return _Word(_trimmed(placed.column), carries=False)
-    if contexts.PLACEHOLDER.fullmatch(placed.text):
+    if contexts.PLACEHOLDER.fullmatch(placed.text) or contexts.COPIED.search(placed.lead):
+        return None
+    if contexts.NO_DEMAND.search(placed.plain):
         return None
     if _is_action(placed):
         return _Word(_trimmed(placed.column), carries=False)
@@ -215,7 +283,11 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return None
     if is_question(placed.text) and not instructs(placed.text):
         return None
-    if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
+    if (
+        contexts.MILD.match(placed.plain)
+        or contexts.PREFERS.match(unlabelled(placed.plain))
+        or contexts.PERMITS.match(placed.lead)
+    ):
         return None
     if placed.kind == "prose":
         ruled_out = contexts.LACKS.match(placed.plain) if before.obliges(placed) else None
@@ -229,7 +301,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         # `Scaffold rules` is the title of what begins with `Scaffold`.
         title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
         return (None if title else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(placed)
-    if placed.lead in leads and (instructs(placed.text) or leads[placed.lead].carries):
+    if placed.lead in leads and leads[placed.lead].demands(placed):
         return leads[placed.lead]
     if placed.tells and not is_cell and (section := before.of_section(placed.headings)) is not None:
         return section
@@ -260,6 +332,7 @@ def _above(placed: _Placed) -> _Word | None:
         reads = is_lead and instructs(text) and contexts.FOLLOWED.match(text) is None
         reads = reads or contexts.IF.match(text) is not None or contexts.TOLD_OF.search(text) is not None
         rules = None if reads else contexts.RULES.search(text)
+        rules = rules or (contexts.NOTES.match(text) if not is_lead and instructs(placed.text) else None)
         if placed.tells and (found := rules or contexts.TIMED.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
     return None
@@ -343,12 +416,15 @@ def _ruled_out(placed: _Placed) -> _Word | None:
 def _of_prose(headings: Sequence[str]) -> _Word | None:
     """What headings make of prose that instructs."""
     last = headings[-1] if headings and not any(map(contexts.EXAMPLES.match, headings)) else ""
-    rules = contexts.RULE_LIST.match(last) or contexts.AT_A_TIME.match(last) or contexts.BINDING.search(last)
+    heads = contexts.RULE_LIST.match(last) or contexts.NOTES.match(last) or contexts.AT_A_TIME.match(last)
+    rules = heads or contexts.BINDING.search(last)
     if rules and not contexts.NOT_BINDING.search(last):
         return _Word(_trimmed(last), carries=False)
     for heading in reversed(headings):
         if found := contexts.SECTION.search(heading):
             return _Word(found.group().lower(), carries=True)
+        if found := contexts.SECURING.search(heading):
+            return _Word(found.group().lower(), carries=False)
     word = _alone(headings)
     return _Word(word, carries=True) if word is not None else _of_rules(headings)
 

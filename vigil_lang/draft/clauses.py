@@ -12,6 +12,7 @@ from vigil_lang.documents.library import MAX_BYTES, citable
 from vigil_lang.documents.obligations import Obligation, Passed, judgements
 from vigil_lang.documents.read import read_document
 from vigil_lang.draft.clause_result import Clause, Other
+from vigil_lang.english.contexts import TIMED
 from vigil_lang.english.injection import addresses_model
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
         Obligation(each.sentence, each.index, "") if isinstance(each, Passed) and each.why in take else each
         for each in judgements(document)
     ]
-    introducing = _introducing(document, {each.index for each in judged if not isinstance(each, Passed)})
+    obliging = [each for each in judged if isinstance(each, Obligation)]
+    introducing = _introducing(document, {each.index for each in obliging}) | _heading_clauses(obliging)
     seen: set[tuple[object, ...]] = set()
     for each in judged:
         sentence, line = each.sentence, source.position(each.sentence.span.start)[0]
@@ -131,6 +133,21 @@ def _introducing(document: Document, places: Collection[int]) -> set[int]:
         if at in places and sentence.kind == "item" and sentence.lead in said:
             found.add(said[sentence.lead])
         said[sentence.text] = at
+    return found
+
+
+def _heading_clauses(obliging: Sequence[Obligation]) -> set[int]:
+    """The headings that say when, or that, clauses right below them hold: they demand nothing more than these do."""
+    headings: dict[tuple[str, ...], Obligation] = {}
+    found = set()
+    for each in obliging:
+        sentence = each.sentence
+        if sentence.kind == "heading":
+            headings[(*sentence.headings, sentence.text)] = each
+        elif (above := headings.get(sentence.headings)) is not None and (
+            above.word == each.word or TIMED.search(above.sentence.text)
+        ):
+            found.add(above.index)
     return found
 
 

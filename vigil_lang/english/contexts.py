@@ -20,6 +20,8 @@ BINDING = any_of(
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
     r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
     r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
+    r"^\W*(?:exclude|ignore|omit|skip)\W*$|^(?:[\w-]+ )?(?:documents|files|pages|sections|tests) to "
+    r"(?:add|cover|create|include|produce|write)\W*$",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$|\bto (?:be )?avoid(?:ed)?\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
@@ -39,17 +41,27 @@ CARRIES = any_of(
 """The word of a lead that demands what the items of its list say."""
 
 MILD = any_of(
-    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note(?= that\b|\W*[,:—–])|"
-    r"you (?:can|may)|suggest)\b",
+    r"^(?:prefer|consider|optionally|feel free|save time|(?:good |bad )?examples?|see|e\.g\.|"
+    r"note(?= that\b|\W*[,:—–])|you (?:can|may)|suggest)\b",
     r"^\W*optional\b|\(optional\b",
 )
 """An item that only advises, allows or explains, wherever it stands."""
+
+PREFERS = any_of(r"^(?:consider|prefer)\b")
+"""What stands behind a label where the label is only preferred."""
 
 PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
 """A lead that allows what its items say."""
 
 WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
+
+LOOKS = any_of(
+    r"^(?:(?:when|if|before|after|once|for|in|on|to)\b[^,:]{1,160}, )?(?:[\w-]+ )?"
+    r"(?:ask|analy[sz]e|choose|classify|check|collect|consider|consult|decide|detect|determine|discover|estimate|"
+    r"examine|explore|find|gather|identify|inspect|list|locate|look|read|review|see|understand)\b"
+)
+"""A lead that has something found out: its items are what there may be."""
 
 MADE_OF = any_of(r"\b(?:with|contain(?:s|ing)?|includ(?:es?|ing)|consist(?:s|ing) of)(?: the following)?:$")
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
@@ -111,20 +123,22 @@ RULES = any_of(
     r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|invariants|restrictions|"
     r"conventions|guidelines|standards|checklist|principles|best practices|philosophy)\b(?!-)",
     rf"^[\w/`.& -]+{_NO_NEED} requirements(?: \(.*\))?\W*$",
-    r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
+    r"^(?:answer|citation|commit|message|naming|output|page|reply|report|response) (?:conventions?|format|structure|"
+    r"style)\W*$|^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
 )
 """One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
 
 TOLD_OF = any_of(
     r"\b(?:rules?|constraints|guardrails|obligations|invariants|restrictions|conventions|guidelines|standards|"
     r"checklist) (?:is|are|was|were|has|have|can|contains?|lists?|covers?|includes?) "
-    r"(?!mandatory|absolute|strict|binding|hard|as\b)"
+    r"(?!mandatory|absolute|strict|binding|hard|as\b)",
 )
 """A lead that says something of rules, rather than gives some: `Rules are managed through view 4:`."""
 
 FOLLOWED = any_of(r"(?:apply|adhere|comply|do|follow|keep|honou?r|obey|observe|respect|stick|use)\b")
 
 TIMED = any_of(
+    r"^(?:[\w-]+ ){0,2}(?:sequence|order of (?:operations|steps|work))\W*$",
     r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
     r"at the (?:end|start)\b.*):$",
@@ -148,11 +162,16 @@ RESTRICTS = Pattern(
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
 FOLLOWS_ALL = any_of(
+    r"you (?:will|must|are to) (?:complete|execute|follow|go through|make|perform|run) (?:all |these |the following )?"
+    r"(?:\d+|[a-z]+) (?:[\w-]+ ){0,3}(?:iterations|passes|phases|rounds|stages|steps)\b|"
     r"(?:\w+ly )?(?:execute|follow|complete|perform|apply|carry out|go through|work through) "
     r"(?:(?:all|each|every)(?: of)?(?: (?:\d+|[a-z]+)){0,2} (?:steps?|phases?|principles?|rules?|checks?|stages?)|"
     r"(?:these|the following) (?:\w+ )?(?:steps|phases|principles|rules|checks|stages)|them to (?:all|each|every)\b)"
 )
 """What has all that the parts of a section tell to do done."""
+
+SECURING = any_of(r"\b(?:hardening|securing)\b")
+"""A heading of a document or a section that says how something is made safe, in each instruction."""
 
 TELLS_HOW = any_of(
     r"\b(?:how|what|when|where|why|workflow|process|procedure|steps?|usage|setup|installation|examples?|"
@@ -162,6 +181,42 @@ TELLS_HOW = any_of(
 
 ITS_RULES = any_of(r"^\W*(?:(?:key|core|hard|strict|the|our) )?(?:rules|constraints|invariants):\W*$")
 """A lead below which a description is a rule as well."""
+
+NOTES = any_of(
+    r"^\W*(?:(?:important|key|implementation|usage|additional) )?notes?\W*$|^\W*(?:[\w-]+ )?(?:gotchas|pitfalls)\W*$"
+)
+"""A heading below which instructions are what somebody has to mind."""
+
+ARGUMENT = any_of(
+    r"\b(?:arg|argument|attribute|field|flag|input|key|name|option|param|parameter|property|setting|variable)s?\b"
+)
+"""A column of what something takes, so that `Required` is said of a call and not of who reads."""
+
+REQUIRED = any_of(r"\W*(?:(?:is )?(?:required|mandatory|obligatory))\W*")
+YES = any_of(r"\W*(?:yes|y|true|required|mandatory|always)\b[^|]{0,60}")
+"""What says in the cell of a column of that name that something is required."""
+
+VALUE = any_of(
+    r"^(?:pattern|length|location|(?:output )?file(?: ?name)?|output|destination|branch|"
+    r"max(?:imum)? (?:length|size)|min(?:imum)? (?:length|size)|"
+    r"size|naming|encoding|range|line (?:length|limit)|indentation|(?:hard |soft )?limit)\s*: ?"
+    r"(?=`…`|[\d<>≤≥~]|max|min)|"
+    r"^(?:[\w-]+ )?order\s*: ?[^→]{1,60}→|^(?:[\w-]+ )?(?:precedence|preference|priority)\s*: ?[^>]{1,60} > |"
+    r"^~?\d[\d,]*(?: ?[–-] ?\d[\d,]*)?\+? (?:[\w-]+ ){0,2}(?:characters|diagrams|lines|pages|paragraphs|sections|"
+    r"sentences|tables|words)(?:(?: per [\w-]+)? \(not \d.*|(?: (?:each|max|maximum|per [\w-]+))?\W*$)|"
+    r"^[^>]{1,120}\bprefer: [^>]{1,60} > [^>]{1,60} > |"
+    r"^`…`(?: \([^()]*\))?\s*[:—–] ?(?:one of `…`|[^.;:()]{1,60}, (?:at most|max(?:imum)?\.?|up to) \d)"
+)
+"""A label of how something has to be, and what it is: `Length: 1-64 characters`."""
+
+FIRST = any_of(
+    r"\b(?:must|always)(?: be)?(?: (?:do|done|run|read|come|check|go))? first\b|^read before\b",
+    r"\((?:only|never|always|must|do not|don['’]t) [^()]{2,60}\)",
+    r"^(?:(?:critical|important|warning|rule)\W+)?(?:(?:step|phase|rule) \d+\W+)?(?:never|always|do not|don['’]t|only) "
+    r"(?!these\b|this\b|do\b)\S+ \S+.*(?<!:)(?<!\bthese)(?<!\bthis)$",
+    r"^(?:one|a single) [\w-]+(?: [\w-]+){0,2} (?:per|at a time)\b",
+)
+"""A heading that demands something itself, and not only what stands below it: `Weigh-in (must be done first)`."""
 
 RULE_LIST = any_of(
     r"^\W*(?:[\w/&'’.-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
@@ -181,12 +236,13 @@ CADENCE = any_of(r"[^.,;:]{2,60} (?:before|after|on|at) (?:each|every|any) [\w-]
 PLACEHOLDER = Pattern(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
 """An item of a template that somebody fills in."""
 
-WORDS = Pattern(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
+WORDS = Pattern(r"\b(?!(?:etc|vs)\b)[a-z]{2,}", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
 
 CHECKED = any_of(
+    r"^(?:verify|validate|confirm|double-check)(?: \([^()]*\))?:$",
     r"^(?:before|prior to|after|once|when (?:done|finished)|at the end)\b.*\b(?:verify|check|confirm|ensure|make sure|"
-    r"validate)\b.*:$"
+    r"validate)\b.*:$",
 )
 """A lead that has each of its items checked at some time."""
 
@@ -201,7 +257,8 @@ TO_TICK = any_of(
     r"^(?!(?:step )?(?:\d+)?[\W_]*(?:add|create|define|draft|make|prepare|write)\b).*"
     r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
     r"definition of done|"
-    r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|required (?:[\w-]+ )?sections)\W*$|"
+    r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|required (?:[\w-]+ )?sections|"
+    r"(?:entry|launch|start|trigger) conditions|preconditions)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
 """A heading or lead below which each item says how things are to be, whatever headings stand between.
@@ -228,7 +285,7 @@ DESCRIBES = any_of(
     # One renders, many render: in `section order`, the second word is no verb.
     rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
     r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
-    r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
+    r"^\w+ed (?:to|by|as|in|from|at|on|for)\b|^[^.;:—–]{1,120} fails?[.!]*$",
 )
 """An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
 
@@ -242,6 +299,18 @@ ORDERED = any_of(
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
 )
 """What makes a rule of a description, in a list of rules: `Tests are run before each commit`, `Commits are signed`."""
+
+FAILING = any_of(r"\b(?:common (?:errors|issues|problems)|fails|failed|troubleshooting)\b|\berrors?\W*$|^[\"“]")
+"""A heading below which things are verified because they went wrong."""
+
+COPIED = any_of(r"\bcopy (?:this|the)\b.*\bchecklist\b|\b(?:show|track)\b[^.:]{0,20} progress\b")
+"""A lead whose items only name the steps that the document goes on to tell."""
+
+TROUBLE = any_of(
+    r"\b(?:why|overview|benefits?|advantages?|features?|pros|cons|when to use|symptoms|signs|smells?|findings|causes|"
+    r"errors?|failures?|messages?|troubleshooting|examples?|comparison|background|problems?)\b"
+)
+"""A heading or lead below which it is told what happens, and no limit is set."""
 
 SITUATIONS = any_of(r"\bwhen (?:to|not to)\b")
 NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
@@ -278,7 +347,12 @@ DO_COLUMN = any_of(
 )
 """The head of a column whose cells are each to be done, or not to be done."""
 
-ACTION_COLUMN = any_of(r"\W*(?:(?:recovery |required )?action|what to do|response)\W*")
+NO_DEMAND = any_of(
+    r"\b(?:not|no) (?:[\w-]+ )?(?:necessary|needed|required)\b|\bhas no effect\b|\byou (?:will|would) (?:get|see)\b"
+)
+"""What an item says that tells that nothing is to be done, or what comes of it."""
+
+ACTION_COLUMN = any_of(r"\W*(?:(?:recovery |required )?action|recovery|what to do|response)\W*")
 """The head of a column that says what to do in the case that its row is about."""
 
 NAMES_COMMANDS = any_of(r"\b(?:commands?|shortcuts?|keys)\b")

@@ -22,6 +22,7 @@ _FURTHER = re.compile(r": |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
 _CLAUSES = 24
 _NAMED = re.compile(r"\w+: ")
 """A name of one word, whatever verb it may be: `List: what there is instead of …`."""
+_ASIDE = re.compile(r" \([^()]{0,80}\)")
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
 _LABEL = re.compile(r"^(?:step \d+|[\w/&' `….-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
@@ -36,6 +37,7 @@ _RULE = re.compile(
 )
 """A label of what somebody demands; what stands behind `Error:` is no demand."""
 
+_PROPOSES = re.compile(r"(?:consider|prefer)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 
 
@@ -74,7 +76,8 @@ def asks(text: str) -> str | None:
 
 
 def _should(said: str) -> str | None:
-    return "should" if principles.SHOULD.match(said) and not is_question(said) else None
+    told = _ASIDE.sub("", said)  # `The guide (e.g. of a ship) should …`
+    return "should" if principles.SHOULD.match(told) and not is_question(said) else None
 
 
 def in_a_case(said: str) -> str | None:
@@ -86,8 +89,31 @@ def in_a_case(said: str) -> str | None:
     return next((_words(part) for part in parts if principles.IN_A_CASE.match(part)), None)
 
 
+@lru_cache(maxsize=4096)
+def limits(text: str) -> str | None:
+    """The words by which a sentence says what something is not for, or only: `Drafts cannot be signed.`"""
+    said = bare(text)
+    told = principles.MERE.sub(lambda m: "~" * len(m.group()), said)
+    if is_question(said) or principles.SUBJECT.match(said) or principles.REMEDY.match(told):
+        return None
+    clauses = (unlabelled(told), *told.split("; "))
+    if only := next((part for part in clauses if principles.ALONE_USABLE.match(part)), None):
+        return _words(only)
+    return next((_words(part) for part in (*clauses, *_further(told)) if principles.USABLE.match(part)), None)
+
+
+@lru_cache(maxsize=4096)
+def specifies(text: str) -> str | None:
+    """The words by which an instruction says how something is to be made: `Write it in this format:`"""
+    said = bare(text)
+    parts = (unlabelled(said), *said.split("; "))
+    return next((_words(part) for part in parts if principles.SPECIFIES.match(part)), None)
+
+
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
+    if _PROPOSES.match(said):
+        return None
     # `Remotes are a risk; validate them before use.`
     whole = () if _NAMED.match(said) else (said,)
     for part in dict.fromkeys((unlabelled(said), *whole, *said.split("; ")[1:])):

@@ -22,7 +22,7 @@ def _of_one(verb: str) -> str:
 
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
-    rf"(?:(?:re|pre|auto|un|de)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
+    rf"(?:(?:re|pre|auto|un|de|backtick|double|single)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
     r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
     rf"(?!{one_of(word_list('no_verbs'))}\b)[a-z]{{3,}}(?:i[sz]e|ify)\b(?![-/])|"
@@ -75,6 +75,7 @@ _MUST = (
     rf"(?:{BEGINS}|\bto\s+|\bshould\s+|\b{_WHO}\s+|\bdo\s+)always\s+(?!returns?\b|true\b|false\b|the\b|an?\b)",
     rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they)(?: will|['’]ll)? needs? to\b|\bneeds? to be\b",
     rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?|tests?|checks?)\s+(?:have|has) to\b|\bha(?:s|ve) to be\b",
+    rf"^you will (?:complete|execute|follow|go through|perform|run) (?:all|these|the following|{COUNT})\b",
     rf"\b{_WHO}(?: is| are|['’]re) (?:not )?to {VERB}|\b{_WHO} (?:is|are) (?:responsible for|obliged to|bound to)\b",
     r"\b(?:is|are) (?:only |not |never |always )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
     r"\bit(?: is|['’]s) (?:\w+ly )?(?:critical|crucial|essential|imperative|important|necessary|vital) "
@@ -156,6 +157,7 @@ _ORDERED = (
     r"(?:before|until|unless|without)\b",
     rf"^unless\b[^,]{{1,120}}, (?:{_NOBODY}|no)\b",
     r"\balways (?:(?:comes?|goes?|ends?|stands?) )?(?:first|last|before|after)\b",
+    r"\b(?:is|are) always(?::| exactly\b)",
     r"\balways (?:preceded|followed|accompanied) by\b|\b(?:precede|follow)s? (?:each|every)\b",
     r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b|"
     r"\b(?:is|are) (?:acceptable|accepted|allowed|appropriate|fine|ok(?:ay)?|permitted|reserved) only\b",
@@ -227,7 +229,8 @@ OPENING = (
         r"(?=.(?-i:[^A-Z])+$)(?!.*\b(?:are|be|can|is|it|will)\b)(?:(?:[\w-]+(?: [\w-]+){0,3}, ){2,8}|"
         r"(?:[\w-]+,? ){1,12}(?:and|or) )[\w -]{1,40}(?<!\bread) only[.!]*$",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
-        r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
+        r"required\s*[:—–-]\s*\w|`…`(?: \([^()]*\))?(?: ?[:—–]| --?) required (?!by|if not|for\b)\w|"
+        r"no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
         rf"(?:(?:hard|strict) (?:limit|cap)s?: ?|{MOST} ){COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
         r"gpus?|disk|supported|returned|available|listed|shown)\b)",
@@ -250,7 +253,8 @@ OPENING = (
         r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
     ),
     Pattern(
-        rf"NO `|(?i:{WHERE}(?:always |then )?{VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        rf"NO `|(?i:{WHERE}(?:always |then )?{VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EXACT|EVERY|BEFORE|"
+        r"FIRST|FULL|ENTIRE|WHOLE)\b(?!-)"
         r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
         r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
@@ -306,7 +310,7 @@ INSTRUCTION = any_of(rf"{WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P
 TIED = any_of(
     r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
     r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b",
-    r"\b(?:solely|exclusively|with only|within only)\b",
+    r"\b(?:solely|exclusively|with only|within only|entirely (?:from|in|on))\b",
     r"\b(?:unless|until|without (?:asking|confirmation|approval|permission))\b",
 )
 """What ties an instruction to an order or a condition."""
@@ -340,7 +344,8 @@ BEGINNING = any_of(
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
-    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S"
+    rf"{WHERE}(?!prefer\b|consider\b|save time\b|try\b){VERB}{_TEXT}{{1,160}}? "
+    rf"(?:instead of|rather than|in place of) \S"
     r"(?!.{1,80} (?:as|because|since) )",
     r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
     rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
@@ -373,9 +378,42 @@ IN_A_CASE = any_of(
     r"for(?! (?:\w+ )?(?:better|best|details?|maximum|more)\b))\b"
     rf"[^:;]{{0,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then )?(?:{_ADVERBS} )?"
     rf"(?!(?:see|consider|prefer|try|refer|list|state|note|block)\b){VERB}(?! (?:commands?|scripts?|options?)\b)(?!:)"
-    r"(?![^.;]* (?:see|`?references/|\(\S+\.md\)))"
+    r"(?![^.;]* (?:see|`?references/|\(\S+\.md\)))",
+    # `A torn rope → use the chain`
+    rf"[^→.;:]{{2,100}}?(?:→|->) (?:also |then )?(?-i:(?=[a-z]))"
+    rf"(?!(?:consider|list|note|prefer|see|state|try)\b){VERB}(?= ?[\w`])",
 )
 """What is to be done in a case, unless it only points somewhere or proposes; in which case, if it introduces a list."""
+
+_OF = (
+    r"(?!(?:although|as|because|error|few|how|if|it|many|most|not|since|some|that|there|though|what|when|where|whether|"
+    r"which|while|who|why)\b)"
+    r"(?:(?!\b(?:that|which|who)\b)[^.;:?]){1,100}?\b"
+)
+"""Who or what something is said of, unless it is a case or a reason."""
+
+USABLE = any_of(
+    rf"{_OF}(?:does|do)(?: not|n['’]t) (?:accept|support)\b",
+    rf"{_OF}can(?: ?not|['’]t) be (?!(?:avoided|certain|confirmed|determined|done|found|guaranteed|helped|imported|"
+    r"loaded|located|opened|parsed|reached|read|recovered|resolved|reversed|seen|sure|undone|verified)\b)"
+    r"(?:an?\b|\w+(?:ed|en|wn|t|ad|id)\b)",
+    rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable)|incompatible|rejected|"
+    r"unsupported)\b",
+    rf"{_OF}(?:only supports?|supports? only|(?:is|are) (?:accepted|available|supported|usable|valid) only|"
+    r"(?:is|are) only (?:accepted|available|supported|usable|valid)|"
+    r"(?:is|are) the only (?:accepted|allowed|permitted|supported|usable|valid))\b",
+    r"only (?!(?:after|an?|because|before|few|for|if|in|on|once|one of|some|that|the|then|this|when|where|with)\b)"
+    r"(?:`…`|[\w-]+)(?: [\w`…-]+){0,4}? (?:are|can|is|may|reads?|"
+    r"works?|writes?) (?!(?:displayed|exported|listed|returned|shown|visible)\b)",
+    rf"{_OF}(?:takes? precedence|(?<!\()appl(?:y|ies) to (?:all|each|every))\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
+    r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
+    r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
+    r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
+)
+"""What something is not to be used for or with, or only: `Cranes do not support nets.`"""
+
+ALONE_USABLE = any_of(r"(?!for\b)(?:[\w-]+ ){1,3}only[.!]*$")
+"""All that a clause says, where it names nothing but what something is for: `Dry crates only.`"""
 
 CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"
@@ -391,6 +429,42 @@ RULE = any_of(
 
 LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) [\w`]")
 """What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
+
+SPECIFIES = any_of(
+    r"(?:create|emit|generate|output|produce|scaffold|write) the following\b[^:]{1,60}:$",
+    # What is made has it, or has it not.
+    r"(?:always )?(?:include|preserve|retain|omit|exclude|cite|force)\b(?! *:| `…` (?:is|are)\b)"
+    r"(?![^.;:]*\b(?:see|optional(?:ly)?)\b)",
+    r"keep (?:[\w`…-]+ ){1,4}(?:above|at|below|in|inside|intact|off|on|out of|separate|to|unchanged|under|within)\b"
+    r"(?! (?:mind|track)\b)",
+    r"(?:call|invoke|use|place|put|declare|define)(?: (?:it|this|them|these))? at (?:the )?(?:top|module|file|class)\b",
+    # What it is made like: `Write the list in this format:`
+    r"(?:build|create|draft|emit|format|generate|make|output|present|print|produce|provide|reply|report|respond|return|"
+    r"show|structure|write)\b[^.;:]{0,120}? (?:(?:as|following|in|like|per|to|using|with) (?:exactly )?"
+    r"(?:the (?:\w+ )?(?:following|below|exact|same)|these|this)\b[^:]{0,40}|"
+    r"(?:following|matching|per|according to) the [^:;]{1,60}? (?:format|layout|schema|structure|template|convention|"
+    r"spec(?:ification)?)(?: format)?)[.:]*$",
+    r"(?:create|emit|generate|output|print|produce|report|return|write) (?:exactly |only )?"
+    rf"(?:an?|{COUNT}) [\w -]{{1,40}}:$",
+    rf"{VERB} [^.;:]{{1,160}}?\b(?:with (?:no|zero) (?!need|problem|issue)\w|"
+    r"same (?:format|layout|structure|style) as\b)",
+    r"use (?!(?:any|the|this|that)\b)(?:(?:[\w-]+|`…`) ){1,2}(?:casing|dialect|formatting|indentation|names|naming|"
+    r"notation|quotes|spelling|syntax|tense|units|voice)\b",
+    r"use (?:`…`|“…”) as the (?!base\b|example\b|reference\b|template\b)\w",
+    r"(?:conclude|end|finish) with (?!`…`)\S",
+    rf"{VERB}(?: [^.;:]{{1,100}}?)? with (?:[\w-]+ ){{0,3}}(?:citations|evidence|line numbers|sources)\b",
+    # What it takes in as a whole: `Weigh the lids of all crates`.
+    rf"{VERB} (?!(?:that|when|where|which)\b)[^.;:]{{1,60}}? "
+    r"(?:(?:across|for|from|in|of|on|to) (?:all|each|every) (?!.*:$)|throughout \w)",
+    r"(?:categori[sz]e|classify|flag|label|mark|tag|treat)\b[^.;:]{0,60}? as\b",
+    r"(?:include|omit|skip) (?:these|this)\b[^.;:]* (?:for|if|unless|when|where)\b(?!:)|use `…` when \w+ing\b",
+    r"default to (?!the\b)\S+ (?:for|if|unless|when)\b|use this (?:content|template):$",
+    r"(?:alert|inform|notify|remind|tell|warn) (?:the |your )?(?:customer|human|operator|owner|user)s?\b",
+    rf"for (?:all|each|every) [^,:]{{1,80}}, {VERB} (?:\S+ ){{2,}}",
+    # An alternative to what is not to be: `Use the winch instead.`
+    rf"{VERB} [^.;:]{{1,100}} instead[.!]*$",
+)
+"""What an instruction asks of what is made, rather than of who makes it."""
 
 INSTRUCTS = any_of(
     rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}(?!:$)",
