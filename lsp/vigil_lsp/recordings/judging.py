@@ -16,8 +16,9 @@ from vigil_lang.lint.judging import Judged as Verdict
 from vigil_lang.lint.rules import broken_by_benign_runs, unexercised, unreached_bound
 from vigil_lang.lint.subject import Subject
 from vigil_lang.lint.suppress import suppressed
+from vigil_lang.semantics.memory import Memory
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.policy import load_module, lowered
 from vigil_lang.syntax import tree
 from vigil_lsp.recordings.cached_run import number_of
 from vigil_lsp.recordings.conditions import Meanings
@@ -47,10 +48,11 @@ RULES = (unreached_bound, broken_by_benign_runs, unexercised)
 class Counted:
     """What was counted in items, by their texts and those of the declarations they reach; of statements `number_of`.
 
-    `around` is what it rests on besides: modules that are used, params, the runs.
+    `around` is what it rests on besides: modules that are used, params, the runs. `meanings` are those of the text.
     """
 
     around: object
+    meanings: Memory
     items: dict[tuple[str, ...], dict[Span, Matches]] = field(default_factory=dict)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
@@ -91,9 +93,11 @@ class Judging:
 
     def steps(self, access: Access) -> Iterator[None]:
         """Do the work. Between two steps it can be left, or given up."""
-        self.policy = policy = read_policy(self.source, self.tracked.params, access=self._noting(access))
+        meant = Memory() if self.before is None else self.before.meanings
+        loaded = load_module(self.source, access=self._noting(access))
+        self.policy = policy = lowered(loaded, self.tracked.params, meant)
         yield
-        self.counted = Counted(self._around(policy))
+        self.counted = Counted(self._around(policy), meant)
         if self.before is not None and self.before.around != self.counted.around:
             self.before = None
         meanings, declared = Meanings(policy), self._declared(policy)
@@ -185,6 +189,7 @@ class Judging:
             [run.trace for run in self.runs.benign],
             self.tracked.benign_threshold,
             judge=self._verdicts,
+            occurring=self.runs.occurring,
         )
         found = [finding for rule in RULES for finding in rule.find(subject)]
         if self.tracked.inline_ignores:
