@@ -221,7 +221,7 @@ def judged(text: str, **more: Any) -> Judged:
     for item in parse(Source("p.vgl", text)).file.items:
         start, end = item.span
         at = text[start:end].find("abs(") + 4
-        items.append(ItemResult(text[start:end], start, {Span(at, at + 3): Matches(start, 1)} if at > 3 else {}))
+        items.append(ItemResult(text[start:end], start, ((at, at + 3, start, 1),) if at > 3 else ()))
     return Judged("p.vgl", text, 7, tuple(items), **more)
 
 
@@ -524,7 +524,7 @@ def test_a_condition_that_takes_too_long_leaves_the_others(tmp_path: Path, monke
     monkeypatch.setattr(counting, "matches", matches)
     _, said = judging(tmp_path, run_text(("Send", {"to": "ann"})))
     found = said("pattern p(x) = Send(to = x)\nstatement S: abs(Send())\n")
-    assert [dict(item.matches) for item in found.items] == [{}, {Span(17, 23): Matches(1, 1)}]
+    assert [item.counts for item in found.items] == [(), ((17, 23, 1, 1),)]
     assert [len(statement.violated) for statement in found.statements] == [1]
 
 

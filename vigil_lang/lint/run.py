@@ -96,6 +96,7 @@ def lint_policy(
         plan.documents.afresh(),
         plan.access,
         tools=plan.tools,
+        occurring=None if memory is None else memory.occurring(plan.signature),
     )
     looked_for = _looked_for(plan)
     findings = list(policy.diagnostics)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.engines.columns import plan
 from vigil_lang.lint.judging import Judged as Verdict
 from vigil_lang.lint.rules import broken_by_benign_runs, unexercised, unreached_bound
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from vigil_lang.diagnostics import Span
     from vigil_lang.semantics import core
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Access, Module
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
     from vigil_lsp.recordings.cached_run import CachedRun
     from vigil_lsp.recordings.loading import Runs
+    from vigil_lsp.recordings.results import Counts
     from vigil_lsp.recordings.run_sources import TrackedPolicy
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
@@ -53,7 +55,7 @@ class Counted:
 
     around: object
     meanings: Memory
-    items: dict[tuple[str, ...], dict[Span, Matches]] = field(default_factory=dict)
+    items: dict[tuple[str, ...], Counts] = field(default_factory=dict)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
 
@@ -136,15 +138,15 @@ class Judging:
         start, end = item.span
         text = self.source.text[start:end]
         key = self._keys[id(item)] = (text, *_reached(text, declared))
-        older = self.before.items.get(key) if self.before is not None else None
-        counts = {} if older is None else older
-        for span, condition in meanings.of(item) if older is None else ():
-            found = None
-            with suppress(TooLong):
-                found = matches(condition, self.runs.recorded)
-            if found is not None:
-                counts[Span(span.start - start, span.end - start)] = found
-            yield
+        counts = self.before.items.get(key) if self.before is not None else None
+        if counts is None:
+            found: dict[Span, Matches] = {}
+            for span, condition in meanings.of(item):
+                with suppress(TooLong):
+                    if (one := matches(condition, self.runs.recorded)) is not None:
+                        found[span] = one
+                yield
+            counts = tuple([(first - start, last - start, *one) for (first, last), one in found.items()])
         counted.items[key] = counts
         self._items.append(ItemResult(text, start, counts))
 
