@@ -13,11 +13,10 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.scan import COMMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from vigil_lang.syntax.scan import Token
+    from vigil_lang.syntax.scan import Token, TokenList
 
-_start = attrgetter("start")
 _span_start = attrgetter("span.start")
 _WORDS = frozenset({"word", "string", "regex", "number", "unclosed"})
 
@@ -97,9 +96,9 @@ def item_at(file: tree.File, offset: int) -> tree.Item | None:
     return path[0] if path and isinstance(path[0], tree.Item) else None
 
 
-def token_index(tokens: Sequence[Token], offset: int) -> int | None:
+def token_index(tokens: TokenList, offset: int) -> int | None:
     """The index of the token an offset stands in, or just behind; between two, of the word rather than the mark."""
-    at = bisect_right(tokens, offset, key=_start) - 1
+    at = tokens.first_from(offset + 1) - 1
     if at < 0 or offset > tokens[at].end:
         return None
     before = at - 1
@@ -109,33 +108,28 @@ def token_index(tokens: Sequence[Token], offset: int) -> int | None:
     return at
 
 
-def token_at(tokens: Sequence[Token], offset: int) -> Token | None:
+def token_at(tokens: TokenList, offset: int) -> Token | None:
     """The token an offset stands in, or just behind; None in white space."""
     at = token_index(tokens, offset)
     return None if at is None else tokens[at]
 
 
-def tokens_in(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
+def tokens_in(tokens: TokenList, span: Span) -> list[Token]:
     """The tokens that begin in a span."""
-    return tokens[_first(tokens, span.start) : _first(tokens, span.end)]
+    return tokens[tokens.first_from(span.start) : tokens.first_from(span.end)]
 
 
-def token_behind(tokens: Sequence[Token], offset: int) -> Token | None:
+def token_behind(tokens: TokenList, offset: int) -> Token | None:
     """The first token that begins at an offset or behind it, a comment too."""
-    at = _first(tokens, offset)
+    at = tokens.first_from(offset)
     return tokens[at] if at < len(tokens) else None
 
 
-def _first(tokens: Sequence[Token], offset: int) -> int:
-    """The index of the first token that begins at an offset or behind it."""
-    return bisect_right(tokens, offset - 1, key=_start)
-
-
-def documented(item: tree.Item, tokens: Sequence[Token], text: str) -> Span:
+def documented(item: tree.Item, tokens: TokenList, text: str) -> Span:
     """The span of an item with the documentation above it."""
     if item.doc is None:
         return item.span
-    at = _first(tokens, item.span.start)
+    at = tokens.first_from(item.span.start)
     start = item.span.start
     while at > 0 and tokens[at - 1].kind in COMMENTS:
         at -= 1
@@ -146,7 +140,7 @@ def documented(item: tree.Item, tokens: Sequence[Token], text: str) -> Span:
     return Span(start, item.span.end)
 
 
-def stretch_at(file: tree.File, tokens: Sequence[Token], offset: int) -> Stretch | None:
+def stretch_at(file: tree.File, tokens: TokenList, offset: int) -> Stretch | None:
     """The item that an offset belongs to, also behind its end; None before the first."""
     text = file.source.text
     near = bisect_right(file.items, offset, key=_span_start)
@@ -166,11 +160,11 @@ def stretch_at(file: tree.File, tokens: Sequence[Token], offset: int) -> Stretch
     return Stretch(span, tuple(tokens_in(tokens, span)), item)
 
 
-def header(file: tree.File, tokens: Sequence[Token]) -> Span:
+def header(file: tree.File, tokens: TokenList) -> Span:
     """The span of the `policy` line with its annotations; empty at 0 where there is none."""
     if file.name is None:
         return Span(0, 0)
     if file.annotations:
         return file.annotations[0].span.to(file.name.span)
-    before = (token for token in reversed(tokens[: _first(tokens, file.name.span.start)]) if token.kind == "word")
+    before = (token for token in reversed(tokens[: tokens.first_from(file.name.span.start)]) if token.kind == "word")
     return Span(next(before).start, file.name.span.end)

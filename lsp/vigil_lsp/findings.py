@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -96,7 +96,6 @@ def _common(one: str, other: str) -> int:
 
 def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool = True) -> types.Diagnostic:
     """A finding as the protocol has it; `related`, with the places that help to understand it."""
-    message = visible(finding.message) + (f"\nhelp: {visible(finding.help)}" if finding.help else "")
     places = [
         types.DiagnosticRelatedInformation(
             types.Location(files.uri(note.source.path), files.text(note.source).range(note.span)), visible(note.message)
@@ -106,7 +105,7 @@ def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool 
     ]
     return types.Diagnostic(
         range=text.range(_seen(finding.span, text)),
-        message=message,
+        message=_words(finding.message, finding.help),
         severity=SEVERITY[finding.severity],
         code=finding.code,
         code_description=_description(finding.code),
@@ -114,6 +113,12 @@ def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool 
         tags=[types.DiagnosticTag.Unnecessary] if finding.code in _UNNECESSARY else None,
         related_information=places or None,
     )
+
+
+@lru_cache(maxsize=1_000)
+def _words(message: str, help_text: str | None) -> str:
+    """What an editor shows of a finding: that no secret is in it is seen to once, not with every key."""
+    return visible(message) + (f"\nhelp: {visible(help_text)}" if help_text else "")
 
 
 @cache

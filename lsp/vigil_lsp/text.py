@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec
@@ -36,14 +37,17 @@ class Text:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [self.begin, *(found.end() for found in _LINE_END.finditer(self.content))]
+        if "\r" in self.content:
+            return [self.begin, *(found.end() for found in _LINE_END.finditer(self.content))]
+        lengths = accumulate(map(len, self.content.split("\n")[:-1]))  # without the ends, which are a character each
+        return [self.begin, *[end + ends for ends, end in enumerate(lengths, 1)]]
 
     @cached_property
     def _plain(self) -> bool:
         """Whether every character is one unit."""
-        if self.encoding == UTF16:
-            return _BEYOND_16_BITS.search(self.content) is None
-        return self.encoding == UTF32 or self.content.isascii()
+        if self.content.isascii() or self.encoding == UTF32:
+            return True
+        return self.encoding == UTF16 and _BEYOND_16_BITS.search(self.content) is None
 
     @cached_property
     def line_end(self) -> str:

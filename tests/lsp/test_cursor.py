@@ -12,6 +12,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.parse import parse_with_tokens
 from vigil_lang.syntax.print import to_text
+from vigil_lang.syntax.scan import TokenList
 from vigil_lsp import cursor
 
 TEXT = """/// Of warps.
@@ -72,7 +73,7 @@ def test_token_is_the_one_under_the_cursor_or_just_before() -> None:
     assert token(TEXT.index("{\n\n") + 2) is None
     assert token(len(TEXT)) is None
     assert token(len(TEXT) - 1) == "// beside"
-    assert cursor.token_at([], 0) is None
+    assert cursor.token_at(TokenList.of([]), 0) is None
 
 
 def test_stretch_of_a_broken_item_and_of_whole_ones() -> None:

@@ -24,7 +24,7 @@ from vigil_lsp.hovering.target import HoverTarget
 from vigil_lsp.markup import plain, prose
 from vigil_lsp.names import Names
 from vigil_lsp.operator_help import OPERATORS
-from vigil_lsp.recordings.results import ItemResult, Judged, Matches, Placed, RunInfo, RunResults, StatementResult
+from vigil_lsp.recordings.results import ItemResult, Judged, Placed, RunInfo, RunResults, StatementResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,11 +233,11 @@ def runs_know(text: str) -> RunResults:
     call = text.index('file.delete(path ~ "/etc/*")')
     test = text.index('path ~ "/etc/*"')
     body = text.index("action in ACTS and transform = x")
-    counts = {
-        Span(call, call + len('file.delete(path ~ "/etc/*")')): Matches(3, 2),
-        Span(test, test + len('path ~ "/etc/*"')): Matches(3, 2),
-        Span(body, body + len("action in ACTS and transform = x")): Matches(1, 1),
-    }
+    counts = (
+        (call, call + len('file.delete(path ~ "/etc/*")'), 3, 2),
+        (test, test + len('path ~ "/etc/*"'), 3, 2),
+        (body, body + len("action in ACTS and transform = x"), 1, 1),
+    )
     broken = ("/w/runs/1.jsonl#a",)
     source = Source("work.vgl", text)
     judged = Judged(source.path, text, 1, (ItemResult(text, 0, counts),))

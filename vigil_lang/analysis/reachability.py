@@ -7,9 +7,10 @@ certainly is.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.analysis.outside_signature import may_be_derived
+from vigil_lang.base.recent import Recent
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text_patterns import predicate
@@ -30,26 +31,31 @@ class Can(NamedTuple):
     fail: bool
 
 
+_REMEMBERED: Final = 2_000
+"""Conditions."""
+
 _EITHER, _NEVER = Can(True, True), Can(False, True)
 
 
 @dataclass(frozen=True)
 class Reachability:
-    """What the events of a signature can be; what has been asked is remembered."""
+    """What the events of a signature can be; what was asked last is remembered."""
 
     signature: Signature
-    _known: dict[core.Condition, Can] = field(default_factory=dict, repr=False)
+    _known: Recent[core.Condition, Can] = field(default_factory=lambda: Recent(_REMEMBERED), repr=False)
 
     def body(self, theta: core.Theta) -> Can:
         """A temporal body, at some event of some run."""
         match theta:
             case core.Holds(condition):
-                if condition not in self._known:
+                known = self._known.get(condition)
+                if known is None:
                     cases = [self.condition(condition, *item) for item in self.signature.actions.items()]
                     if self.signature.origin == "declared":
                         cases.append(self.derived(condition))
-                    self._known[condition] = Can(any(c.hold for c in cases), any(c.fail for c in cases))
-                return self._known[condition]
+                    known = Can(any(c.hold for c in cases), any(c.fail for c in cases))
+                    self._known.put(condition, known)
+                return known
             case core.Not(body):
                 inner = self.body(body)
                 return Can(inner.fail, inner.hold)

@@ -47,6 +47,8 @@ class Library:
     _cited: dict[tuple[str, str], Document | Unreadable] = field(default_factory=dict, repr=False)
     _roots: dict[Path, Path] = field(default_factory=dict, repr=False)
     _looked: dict[Path, None] = field(default_factory=dict, repr=False)
+    _around: dict[str, tuple[Path, Path]] = field(default_factory=dict, repr=False)
+    """The folder of each policy, links followed, and the root of its project."""
 
     def afresh(self) -> Library:
         """A library with the same documents that has looked at nothing yet."""
@@ -80,8 +82,7 @@ class Library:
         if not name.strip() or _ELSEWHERE.match(name):
             return Unreadable(name, "elsewhere", "it is not the path of a file")
         try:
-            folder = Path(real_path(policy)).parent
-            root = self._root(Path(real_path(Path(policy).parent)))  # a link to a policy lends nothing of where that is
+            folder, root = self._folders(policy)
             for start in dict.fromkeys((folder, root)):
                 place = Path(real_path(start / name))
                 if not place.is_relative_to(root):
@@ -92,6 +93,12 @@ class Library:
         except (OSError, ValueError, RuntimeError) as error:
             return Unreadable(name, "unreadable", _why(error))
         return Unreadable(name, "absent", "there is no such file")
+
+    def _folders(self, policy: str) -> tuple[Path, Path]:
+        if policy not in self._around:
+            root = self._root(Path(real_path(Path(policy).parent)))  # a link to a policy lends nothing of where that is
+            self._around[policy] = Path(real_path(policy)).parent, root
+        return self._around[policy]
 
     def _root(self, folder: Path) -> Path:
         if folder not in self._roots:

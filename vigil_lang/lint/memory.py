@@ -20,10 +20,12 @@ from vigil_lang.semantics.layout import Layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.lint.rule import Rule
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.syntax import tree
+    from vigil_lang.trace import Signature
 
 _Find: TypeAlias = "Callable[[Rule, Subject], Iterable[Diagnostic]]"
 
@@ -50,17 +52,16 @@ class _Found(NamedTuple):
     doubtful: int
 
     def asks(self, before: int) -> bool:
-        """Whether the rule would ask the same once so many questions were left open."""
-        return not self.doubtful or before == self.before or max(before, self.before) + self.doubtful < MAX_DOUBTFUL
+        """Whether the rule, which did leave some open, would ask the same once so many questions were."""
+        return before == self.before or max(before, self.before) + self.doubtful < MAX_DOUBTFUL
 
 
 class _Entry(NamedTuple):
-    """What all rules found at an item in one text, but for those that found nothing and asked nothing in vain.
+    """What all rules found at an item, but for those that found nothing and asked nothing in vain.
 
     `silent` are the rules that asked no more by then.
     """
 
-    layout: Layout
     silent: frozenset[str]
     found: tuple[_Found, ...]
 
@@ -70,7 +71,19 @@ class Memory:
     """The findings of one policy's last text. Whoever lints with it is the only one to do so at that time."""
 
     _inputs: tuple[object, ...] | None = None
-    _known: dict[str, _Entry] = field(default_factory=dict)
+    _known: dict[str, tuple[Layout, _Entry]] = field(default_factory=dict)
+    """By the names of items, what was found in the text of a layout."""
+    _occurring: Reachability | None = None
+
+    def occurring(self, signature: Signature | None) -> Reachability | None:
+        """What can occur within a signature, as far as that was asked since it is that one."""
+        if signature is None:
+            return None
+        if self._occurring is None or self._occurring.signature is not signature:
+            from vigil_lang.analysis.reachability import Reachability  # late: most policies are linted without runs
+
+            self._occurring = Reachability(signature)
+        return self._occurring
 
     def findings(
         self, subject: Subject, rules: Sequence[Rule], inputs: tuple[object, ...], find: _Find
@@ -84,20 +97,24 @@ class Memory:
             self._inputs, self._known = asked, {}
         text = _Text(subject.policy)
         known = self._still_true(text.layout)
-        now: dict[str, _Entry] = {}
+        now: dict[str, tuple[Layout, _Entry]] = {}
+        silent = _silent(subject)
         all_found: list[list[Diagnostic]] = [[] for _ in rules]
         try:
             for item in text.items():
                 name = text.layout.name(item)
                 entry = known.get(name) if name is not None else None
-                if entry is None or not _asks_the_same(entry, rules, subject):
+                if entry is None or not _asks_the_same(entry, silent, rules, subject):
                     entry = _look(item, name, text, subject, rules, find, all_found)
+                    silent = _silent(subject)
                 else:
                     for each in entry.found:
-                        subject.doubts[rules[each.rule].codes[0]] += each.doubtful
                         all_found[each.rule] += [text.moved(one) for one in each.moving]
+                        if each.doubtful:
+                            subject.doubts[rules[each.rule].codes[0]] += each.doubtful
+                            silent = _silent(subject)
                 if entry is not None and name is not None:
-                    now[name] = entry if entry.layout is text.layout else entry._replace(layout=text.layout)
+                    now[name] = text.layout, entry
         except BaseException:
             self._known |= now
             raise
@@ -108,21 +125,20 @@ class Memory:
         """What is known of the items that are as they were, each since the text in which it was looked at."""
         changed: dict[int, frozenset[str] | None] = {}
         true: dict[str, _Entry] = {}
-        for name, entry in self._known.items():
-            since = id(entry.layout)
-            if since not in changed:
-                changed[since] = layout.changed(entry.layout)
+        for name, (then, entry) in self._known.items():
+            if (since := id(then)) not in changed:
+                changed[since] = layout.changed(then)
             others = changed[since]
             if others is not None and name not in others:
                 true[name] = entry
         return true
 
 
-def _asks_the_same(entry: _Entry, rules: Sequence[Rule], subject: Subject) -> bool:
-    """Whether each rule would ask the solver at an item what it asked then, and find the same."""
+def _asks_the_same(entry: _Entry, silent: frozenset[str], rules: Sequence[Rule], subject: Subject) -> bool:
+    """Whether each rule would ask the solver at an item what it asked then, and find the same; some are `silent`."""
     doubts = subject.doubts
-    return entry.silent == _silent(subject) and all(
-        each.asks(doubts[rules[each.rule].codes[0]]) for each in entry.found
+    return entry.silent == silent and all(
+        not each.doubtful or each.asks(doubts[rules[each.rule].codes[0]]) for each in entry.found
     )
 
 
@@ -154,7 +170,7 @@ def _look(
         lasting = lasting and moving is not None
         if moving or after > before:
             entry.append(_Found(at, moving or (), before, after - before))
-    return _Entry(text.layout, silent, tuple(entry)) if lasting else None
+    return _Entry(silent, tuple(entry)) if lasting else None
 
 
 class _Text:

@@ -96,6 +96,7 @@ def lint_policy(
         plan.documents.afresh(),
         plan.access,
         tools=plan.tools,
+        occurring=None if memory is None else memory.occurring(plan.signature),
     )
     looked_for = _looked_for(plan)
     findings = list(policy.diagnostics)
@@ -157,7 +158,7 @@ def _each_cause_once(policy: Policy, found: list[Diagnostic]) -> list[Diagnostic
     caused = {
         (statement.source, statement.span)
         for statement in policy.statements
-        if statement.requirement.trigger is None  # else VGL408 speaks of it
+        if statement.meaning.trigger is None  # else VGL408 speaks of it
         and any(source is statement.source and statement.syntax.span.holds(span) for source, span in names)
     }
     return [f for f in found if f.code != "VGL332" or (f.source, f.span) not in caused]

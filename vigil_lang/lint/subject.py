@@ -63,6 +63,8 @@ class Subject:
     """The tools that the project describes."""
     judge: Judge | None = field(default=None, repr=False)
     """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""
+    occurring: Reachability | None = field(default=None, repr=False)
+    """What can occur within the signature, where somebody remembers what was asked of it before."""
 
     only: tree.Item | None = field(default=None, repr=False)
     """The one item of the policy that is looked at; None for all of it."""
@@ -103,6 +105,8 @@ class Subject:
         """What can occur within the signature, as far as that has been asked."""
         from vigil_lang.analysis.reachability import Reachability
 
+        if self.occurring is not None:
+            return self.occurring
         return Reachability(self.signature) if self.signature is not None else None
 
     @cached_property

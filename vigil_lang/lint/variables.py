@@ -59,7 +59,7 @@ def unjoined(statements: Iterable[Statement]) -> list[UnjoinedVariables]:
     return [
         UnjoinedVariables(s, *found)
         for s in statements
-        if s.requirement.variables and (found := _unjoined(s.meaning)) is not None
+        if s.meaning.variables and (found := _unjoined(s.meaning)) is not None
     ]
 
 

@@ -83,6 +83,9 @@ class Statement(Node, frozen=True, eq=False, gc=True, dict=True):
         return self.syntax.name.span
 
 
+Statement.requirement = tree.MovedField(Statement.__dict__["requirement"])  # type: ignore[assignment]  # set once
+
+
 class Recalled(Protocol):
     """What is still true of an earlier text of a module (`memory.Recollection`)."""
 
@@ -91,6 +94,10 @@ class Recalled(Protocol):
 
     def remember(self, item: tree.Item, statement: Statement | None, used: frozenset[str], spent: Spent) -> None:
         """Keep what was found of an item of which there was nothing to say."""
+
+    @property
+    def used(self) -> set[str]:
+        """The names that what was known uses."""
 
 
 class _Said:
@@ -133,7 +140,10 @@ class Lowering:
             self._once(declaration, partial(check_declaration, self.conditions, declaration, self.module))
         self.conditions.refill()
         items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
-        return [found for item in items if (found := self._once(item, partial(self.statement, item))) is not None]
+        found = [one for item in items if (one := self._once(item, partial(self.statement, item))) is not None]
+        if self._recalled is not None:
+            self.conditions.terms.used.update([(self.module, name) for name in self._recalled.used])
+        return found
 
     def _once(self, item: tree.Item, find: Callable[[], Statement | None]) -> Statement | None:
         """What is known of an item, or else what is found, which is kept where there is nothing to say of it."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import astuple
+
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics import core
 from vigil_lang.semantics.layout import Layout
@@ -59,26 +61,28 @@ class Recollection:
     def __init__(self, module: Module, layout: Layout, known: dict[str, _Known]) -> None:
         self.layout = layout
         self.kept: dict[str, _Known] = {}
+        self.used: set[str] = set()
         self._module, self._known = module, known
 
     def recalls(self, item: tree.Item, conditions: Conditions) -> Statement | bool:
         """A statement that is known, or True of another item that is; False where nothing is known.
 
-        What finding it out took is taken again.
+        What finding it out took is taken again, and what it `used` is noted.
         """
         name = self.layout.name(item)
         known = self._known.get(name) if name is not None else None
         if known is None or name is None:
             return False
         conditions.spend(known.spent)
-        conditions.terms.used.update([(self._module, each) for each in known.used])
-        by = item.span.start - known.start
-        if known.statement is None:
-            self.kept[name] = known if by == 0 else known._replace(start=item.span.start)
+        self.used |= known.used
+        start, statement = item.span.start, known.statement
+        by = start - known.start
+        if statement is None:
+            self.kept[name] = known if by == 0 else _Known(start, None, known.used, known.spent)
             return True
         assert isinstance(item, tree.Statement)
-        statement = _elsewhere(known.statement, item, self._module.source, by)
-        self.kept[name] = known._replace(start=item.span.start, statement=statement)
+        statement = _elsewhere(statement, item, self._module.source, by)
+        self.kept[name] = _Known(start, statement, known.used, known.spent)
         return statement
 
     def remember(self, item: tree.Item, statement: Statement | None, used: frozenset[str], spent: Spent) -> None:
@@ -99,9 +103,13 @@ class Recollection:
 
 def _elsewhere(known: Statement, item: tree.Statement, source: Source, by: int) -> Statement:
     """A statement that means the same in another text; its conditions are the very objects."""
-    requirement = known.requirement if by == 0 else _moved(known.requirement, by)
-    about, params = known.metadata, known.params
-    return Statement(known.name, known.form, requirement, item, source, about, params, known.meaning)
+    name, form, requirement, _, _, about, params, origin = astuple(known)  # as they are stored: nobody is looking yet
+    if origin is None:
+        origin = requirement
+    if by:
+        moving = requirement.__class__ is tree.Moved
+        requirement = requirement.further(by) if moving else tree.Moved(_moved, (requirement, by))
+    return Statement(name, form, requirement, item, source, about, params, origin)
 
 
 def _moved(requirement: core.Requirement, by: int) -> core.Requirement:

@@ -46,15 +46,20 @@ _NOWHERE: _Place = (-1, _NO_TOKEN)
 class Segment(Frozen, frozen=True):
     """The tokens of one item: documentation comments and annotations first, then its keyword and the rest.
 
-    They are those of `found` from `first` to before `last`. `keyword` is None for text that belongs to no item; `head`
-    is the index of the keyword, or of the word that stands in its place.
+    They are those of `found` from `first` to before `last`; `head` is the index of the keyword, or of the word that
+    stands in its place.
     """
 
     found: TokenList
     first: int
     last: int
-    keyword: str | None
     head: int
+
+    @property
+    def keyword(self) -> str | None:
+        """None for text that belongs to no item."""
+        word = self.found.text(self.head)
+        return word if word in ITEM_WORDS or word == TEST else None
 
     @property
     def tokens(self) -> list[Token]:
@@ -72,12 +77,7 @@ def segments(text: str, found: TokenList, known: list[Head] | None = None) -> li
     if first_code < (heads[0][0] if heads else len(found)):
         heads = [(0, first_code), *heads]
     ends = [start for start, _ in heads[1:]] + [len(found)]
-    result: list[Segment] = []
-    for (start, head), end in zip(heads, ends, strict=False):
-        word = found.text(head)
-        keyword = word if word in ITEM_WORDS or word == TEST else None
-        result.append(Segment(found, start, end, keyword, head))
-    return result
+    return [Segment(found, start, end, head) for (start, head), end in zip(heads, ends, strict=False)]
 
 
 def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterator[Head]:

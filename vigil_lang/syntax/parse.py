@@ -78,8 +78,10 @@ def parse_with_tokens(source: Source, memory: Memory | None = None) -> Lexed:
         return Lexed(Parsed(tree.File(source), (finding,)), TokenList.of([]), [])
     file = _Assembly(source, _hidden_characters(source), memory)
     cut = segments(text, found, None if memory is None else memory.heads)
-    for segment in cut:
-        file.add(segment)
+    if memory is not None:
+        memory.begin(len(cut))
+    for at, segment in enumerate(cut):
+        file.add(at, segment)
     if not cut:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
     comments = tuple([tree.Comment(words.rstrip(), span) for words, span in found.comments()])
@@ -123,22 +125,22 @@ class _Assembly:
         self.name: tree.Name | None = None
         self.annotations: tuple[tree.Annotation, ...] = ()
 
-    def add(self, segment: Segment) -> None:
+    def add(self, at: int, segment: Segment) -> None:
         if len(self.broken) >= MAX_FINDINGS:
             self.broken.append(segment.span)
             return
         first = not self.items and not self.broken and self.name is None
-        opens = first and segment.keyword != "policy"
-        read = self._read(segment, opens) if self.memory is None else self.memory.read(segment, opens, self._read)
+        opens, memory = first and segment.keyword != "policy", self.memory
+        read = self._read(segment, opens) if memory is None else memory.read(at, segment, opens, self._read)
         self.diagnostics += read.misplaced
         if read.file_doc is not None:
             self.doc = read.file_doc
         if isinstance(read.node, Diagnostic):
             self._fail(read.node, segment)
-        elif segment.keyword == "policy":
-            self._header(read.node, read.doc, segment, first)
-        else:
+        elif read.node.__class__ in tree.ITEMS:
             self.items.append(read.node)
+        else:
+            self._header(read.node, read.doc, segment, first)
 
     def finish(self, comments: tuple[tree.Comment, ...]) -> tree.File:
         items, broken = tuple(self.items), tuple(self.broken)
@@ -152,7 +154,9 @@ class _Assembly:
         node = self._node(segment, code)
         if doc is not None and segment.keyword != "policy" and not isinstance(node, Diagnostic):
             node = replace(node, doc=doc)
-        return Read(segment.span.start, node, doc, file_doc, self._misplaced(misplaced))
+        start, end = segment.span
+        head, notes = segment.head - segment.first, self._misplaced(misplaced)
+        return Read(start, end - start, head, opens, node, doc, file_doc, notes)
 
     def _node(self, segment: Segment, code: list[Token]) -> Any:
         """The tree of an item, or the finding that says why there is none."""

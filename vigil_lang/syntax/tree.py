@@ -270,8 +270,8 @@ class Moved(Struct, gc=False):
 _MOVING = Lock()
 
 
-class _Part:
-    """A field of an item, of which a value that has `Moved` is read where it is now."""
+class MovedField:
+    """A field of an item, or of its meaning, of which a value that has `Moved` is read where it is now."""
 
     __slots__ = ("_stored",)
 
@@ -511,7 +511,7 @@ ITEMS = frozenset(get_args(Item))
 for _kind in ITEMS:
     for _field in _kind.__struct_fields__[1:]:  # who reads a file asks for all the names: these never wait
         if _field not in ("doc", "span"):
-            setattr(_kind, _field, _Part(_kind.__dict__[_field]))
+            setattr(_kind, _field, MovedField(_kind.__dict__[_field]))
 
 
 class Comment(Node, frozen=True, eq=False):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from lsprotocol.types import CompletionItemKind as Kind
+from msgspec import Struct
 
-from vigil_lang.diagnostics import Span
+from vigil_lang.diagnostics import Edit, Span
 from vigil_lsp.edits import to_protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from lsprotocol.types import CompletionItemKind as Kind
-
-    from vigil_lang.diagnostics import Edit
     from vigil_lsp.completing.place import Place
     from vigil_lsp.text import Text
 
@@ -23,8 +23,7 @@ MOST = 100
 """Items that one answer has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True, gc=False):
     """What is written is `text`, or `snippet` where the editor knows those; `raw` between the quotes of a string that
     is there already (None: it is nothing for a string).
 
@@ -147,7 +146,8 @@ def snippet_text(text: str) -> str:
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 
 
-def calling(name: str, terms: Sequence[str]) -> str:
+@lru_cache(maxsize=2_000)
+def calling(name: str, terms: tuple[str, ...]) -> str:
     """The snippet of a call with a stop for each term."""
     stops = ", ".join(f"${{{at}:{snippet_text(term)}}}" for at, term in enumerate(terms, 1))
     return f"{snippet_text(name)}({stops or '$1'})"

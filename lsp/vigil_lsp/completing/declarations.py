@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from lsprotocol.types import CompletionItemKind as Kind
+from msgspec.structs import replace
 
 from vigil_lang.syntax import tree
 from vigil_lsp.completing.candidate import Candidate, calling
@@ -89,7 +89,7 @@ def candidate_of(declaration: Declaration, group: int, origin: str = "", adds: E
     name = declaration.name.text
     match declaration:
         case tree.Pattern():
-            terms = [term.text for term in declaration.params]
+            terms = tuple([term.text for term in declaration.params])
             kind, snippet = Kind.Function, calling(name, terms) if terms else ""
             detail = f"({', '.join(terms)})" if terms else ""
         case tree.Let():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -13,10 +12,8 @@ from vigil_lang.syntax.scan import COMMENTS
 from vigil_lsp.cursor import stretch_at, token_index
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vigil_lang.syntax import tree
-    from vigil_lang.syntax.scan import Token
+    from vigil_lang.syntax.scan import Token, TokenList
 
 Within: TypeAlias = Literal["code", "string"]
 
@@ -68,15 +65,15 @@ class Place:
         return self.beginning.accepted
 
 
-def comment_at(tokens: Sequence[Token], offset: int) -> Token | None:
+def comment_at(tokens: TokenList, offset: int) -> Token | None:
     """The comment that is being written."""
-    at = bisect_left(tokens, offset, key=lambda token: token.start) - 1
+    at = tokens.first_from(offset) - 1
     if at >= 0 and tokens[at].kind in COMMENTS and offset <= tokens[at].end:
         return tokens[at]
     return None
 
 
-def place_at(file: tree.File, tokens: Sequence[Token], offset: int) -> Place | None:
+def place_at(file: tree.File, tokens: TokenList, offset: int) -> Place | None:
     """The place at an offset; None in comments, numbers and regular expressions, where nothing can be said."""
     text = file.source.text
     found = token_index(tokens, offset)
@@ -105,11 +102,11 @@ def place_at(file: tree.File, tokens: Sequence[Token], offset: int) -> Place | N
 
 
 def _placed(
-    file: tree.File, tokens: Sequence[Token], offset: int, word: tuple[int, int, int], within: Within, *, closed: bool
+    file: tree.File, tokens: TokenList, offset: int, word: tuple[int, int, int], within: Within, *, closed: bool
 ) -> Place | None:
     text = file.source.text
     start, end, opening = word
-    last = bisect_left(tokens, opening, key=lambda token: token.start) - 1
+    last = tokens.first_from(opening) - 1
     while last >= 0 and tokens[last].kind in COMMENTS:
         last -= 1
     stretch = stretch_at(file, tokens, tokens[last].start) if last >= 0 else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
+from msgspec.structs import replace
 
 from vigil_lang.syntax import tree
 from vigil_lsp.completing import events

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -80,7 +79,7 @@ def signature_at(reading: Reading, offset: int, known: RunResults | None) -> Sig
     tokens = reading.tokens
     if comment_at(tokens, offset) is not None:
         return None
-    last = bisect_left(tokens, offset, key=lambda token: token.start) - 1
+    last = tokens.first_from(offset) - 1
     while last >= 0 and tokens[last].kind in COMMENTS:
         last -= 1
     stretch = stretch_at(reading.file, tokens, tokens[last].start) if last >= 0 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.text_patterns import quote
@@ -51,6 +52,7 @@ def literal(value: str) -> str:
     return value if value in ("true", "false") or is_number(value) else quote(value)
 
 
+@lru_cache(maxsize=1_000)
 def inside(value: str) -> str:
     """What stands between the quotes of a string that denotes a value."""
     if value.isidentifier() and value.isascii():

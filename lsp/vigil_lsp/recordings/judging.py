@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.engines.columns import plan
 from vigil_lang.lint.judging import Judged as Verdict
 from vigil_lang.lint.rules import broken_by_benign_runs, unexercised, unreached_bound
 from vigil_lang.lint.subject import Subject
 from vigil_lang.lint.suppress import suppressed
+from vigil_lang.semantics.memory import Memory
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.policy import load_module, lowered
 from vigil_lang.syntax import tree
 from vigil_lsp.recordings.cached_run import number_of
 from vigil_lsp.recordings.conditions import Meanings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from vigil_lang.diagnostics import Span
     from vigil_lang.semantics import core
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Access, Module
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
     from vigil_lsp.recordings.cached_run import CachedRun
     from vigil_lsp.recordings.loading import Runs
+    from vigil_lsp.recordings.results import Counts
     from vigil_lsp.recordings.run_sources import TrackedPolicy
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
@@ -47,11 +50,12 @@ RULES = (unreached_bound, broken_by_benign_runs, unexercised)
 class Counted:
     """What was counted in items, by their texts and those of the declarations they reach; of statements `number_of`.
 
-    `around` is what it rests on besides: modules that are used, params, the runs.
+    `around` is what it rests on besides: modules that are used, params, the runs. `meanings` are those of the text.
     """
 
     around: object
-    items: dict[tuple[str, ...], dict[Span, Matches]] = field(default_factory=dict)
+    meanings: Memory
+    items: dict[tuple[str, ...], Counts] = field(default_factory=dict)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
 
@@ -91,9 +95,11 @@ class Judging:
 
     def steps(self, access: Access) -> Iterator[None]:
         """Do the work. Between two steps it can be left, or given up."""
-        self.policy = policy = read_policy(self.source, self.tracked.params, access=self._noting(access))
+        meant = Memory() if self.before is None else self.before.meanings
+        loaded = load_module(self.source, access=self._noting(access))
+        self.policy = policy = lowered(loaded, self.tracked.params, meant)
         yield
-        self.counted = Counted(self._around(policy))
+        self.counted = Counted(self._around(policy), meant)
         if self.before is not None and self.before.around != self.counted.around:
             self.before = None
         meanings, declared = Meanings(policy), self._declared(policy)
@@ -132,15 +138,15 @@ class Judging:
         start, end = item.span
         text = self.source.text[start:end]
         key = self._keys[id(item)] = (text, *_reached(text, declared))
-        older = self.before.items.get(key) if self.before is not None else None
-        counts = {} if older is None else older
-        for span, condition in meanings.of(item) if older is None else ():
-            found = None
-            with suppress(TooLong):
-                found = matches(condition, self.runs.recorded)
-            if found is not None:
-                counts[Span(span.start - start, span.end - start)] = found
-            yield
+        counts = self.before.items.get(key) if self.before is not None else None
+        if counts is None:
+            found: dict[Span, Matches] = {}
+            for span, condition in meanings.of(item):
+                with suppress(TooLong):
+                    if (one := matches(condition, self.runs.recorded)) is not None:
+                        found[span] = one
+                yield
+            counts = tuple([(first - start, last - start, *one) for (first, last), one in found.items()])
         counted.items[key] = counts
         self._items.append(ItemResult(text, start, counts))
 
@@ -185,6 +191,7 @@ class Judging:
             [run.trace for run in self.runs.benign],
             self.tracked.benign_threshold,
             judge=self._verdicts,
+            occurring=self.runs.occurring,
         )
         found = [finding for rule in RULES for finding in rule.find(subject)]
         if self.tracked.inline_ignores:

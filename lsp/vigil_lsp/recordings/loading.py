@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from vigil_lang.abstraction.run import Options
 from vigil_lang.abstraction.tools import named_tools
+from vigil_lang.analysis.reachability import Reachability
 from vigil_lang.base.files import lies_in, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
@@ -210,14 +211,15 @@ class Runs:
         self.recorded: tuple[CachedRun, ...] = ()
         self.benign: tuple[CachedRun, ...] = ()
         self.summary: RunsSummary | None = None
-        self._signature = _NOTHING
+        self.occurring = Reachability(_NOTHING)
+        """What can occur in them, as far as that has been asked: of most statements it is with every text."""
         self._seen: tuple[tuple[str, FileState | None], ...] = ()
         self._slow: set[str] = set()
 
     @property
     def signature(self) -> Signature:
         """Σ in full, as rules are given it."""
-        return self._signature
+        return self.occurring.signature
 
     def files(self) -> list[str]:
         """The recordings that were found last."""
@@ -257,12 +259,12 @@ class Runs:
         traces = [run.trace for run in self.recorded]
         signatures, wrong = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
-        self._signature = merge(*parts) if parts else _NOTHING
+        self.occurring = Reachability(merge(*parts) if parts else _NOTHING)
         yield len(files), len(files), None
         Runs._numbers += 1
         self.summary = RunsSummary(
             Runs._numbers,
-            without_long_values(self._signature),
+            without_long_values(self.signature),
             sampled(traces) if traces else Samples(),
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
@@ -279,7 +281,7 @@ class Runs:
     def give_up(self, why: str) -> None:
         """Do without what cannot be read, until something about it changes."""
         self.recorded = self.benign = ()
-        self._signature = _NOTHING
+        self.occurring = Reachability(_NOTHING)
         Runs._numbers += 1
         missing = tuple((at, why) for at in range(len(self.sources.runs)))
         self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), (), missing)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from vigil_lang.diagnostics import Diagnostic, Severity, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from vigil_lang.trace import Signature
     from vigil_lang.trace.samples import Samples
@@ -39,19 +39,23 @@ class StatementResult(Struct, frozen=True):
     exercised: int
 
 
-class Matches(Struct, frozen=True):
+class Matches(NamedTuple):
     """How many events meet a condition for some value of its variables, and in how many runs they are."""
 
     events: int
     runs: int
 
 
+Counts: TypeAlias = "tuple[tuple[int, int, int, int], ...]"
+"""(start, end, events, runs) of conditions: `Span` and `Matches` as numbers, since all are sent with every key."""
+
+
 class ItemResult(Struct, frozen=True):
-    """What was counted in one item, found again by its text: spans are relative to the item's start."""
+    """What was counted in one item, found again by its text: places are relative to the item's start."""
 
     text: str
     start: int
-    matches: Mapping[Span, Matches] = {}
+    counts: Counts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,15 +233,17 @@ class Placed:
     def counts(self) -> Mapping[Span, Matches]:
         """How often the conditions of these items are met."""
         return {
-            Span(span.start + start, span.end + start): matches
+            Span(first + start, last + start): Matches(events, runs)
             for item, start in self._same
-            for span, matches in item.matches.items()
+            for first, last, events, runs in item.counts
         }
 
     @cached_property
     def findings(self) -> tuple[Diagnostic, ...]:
         """What only runs show."""
-        moved = [(Span(item.start, item.start + len(item.text)), start - item.start) for item, start in self._same]
+        if not self.judged.findings:
+            return ()
+        moved = sorted([(item.start, item.start + len(item.text), start - item.start) for item, start in self._same])
         found = (_moved(finding, self.judged, self.source, moved) for finding in self.judged.findings)
         return tuple(finding for finding in found if finding is not None)
 
@@ -253,12 +259,16 @@ def located(
     return RunResults(*known, stale, statements, summary.unreadable, Placed(judged, source, items))
 
 
-def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[Span, int]]) -> Diagnostic | None:
-    """A finding where the current text has it; None where its item has changed, or what is before and behind it."""
+def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[int, int, int]]) -> Diagnostic | None:
+    """A finding where the current text has it; None where its item has changed, or what is before and behind it.
+
+    `moved` are the items that are as they were, in order: where each began and ended, and how far it has moved.
+    """
     if found.source.path != judged.path:
         return found
-    for (start, end), by in moved:
-        if start <= found.span.start and found.span.end <= end:
+    if (at := bisect_right(moved, found.span.start, key=_start) - 1) >= 0:
+        _, end, by = moved[at]
+        if found.span.end <= end:
             return _at(found, source, by)
     if any(item.start <= found.span.start < item.start + len(item.text) for item in judged.items):
         return None
@@ -267,6 +277,10 @@ def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[
     if source.text.endswith(judged.text[found.span.start :]):
         return _at(found, source, len(source.text) - len(judged.text))
     return None
+
+
+def _start(moved: tuple[int, int, int]) -> int:
+    return moved[0]
 
 
 def _at(found: Diagnostic, source: Source, by: int) -> Diagnostic:

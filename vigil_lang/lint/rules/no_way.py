@@ -197,7 +197,7 @@ def _in_circle(circle: Sequence[Statement], what: str, help_text: str) -> Diagno
 
 def _forbidden(statements: Sequence[Statement], asked: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
     for statement in statements:
-        limited, allowed = _limited(statement.requirement.theta)
+        limited, allowed = _limited(statement.meaning.theta)
         forbidden = None if limited is None else _some_of(limited)
         if forbidden is None:
             continue

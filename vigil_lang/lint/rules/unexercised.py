@@ -19,11 +19,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """
     if not subject.runs or not subject.policy.statements:
         return
-    from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.lint.signature.vacuity import vacuous
 
-    statements, runs = subject.policy.statements, subject.runs
-    reachability = Reachability(subject.signature) if subject.signature is not None else None
+    statements, runs, reachability = subject.policy.statements, subject.runs, subject.reachability
     for statement, verdicts in zip(statements, subject.judged(runs), strict=True):
         if any(v.concerned for v in verdicts):
             continue

@@ -36,7 +36,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 
 def _limits(statement: Statement) -> Iterator[_Limit]:
     """The bounds of a statement, left to right."""
-    form, theta = statement.syntax.form, statement.requirement.theta
+    form, theta = statement.syntax.form, statement.meaning.theta
     if statement.preset is None:
         written, meant = list(_written(form.args[0])), list(_meant(theta))
         yield from (_Limit(bound, *of) for bound, of in zip(written, meant, strict=True))
