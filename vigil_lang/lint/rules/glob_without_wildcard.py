@@ -12,6 +12,7 @@ from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
+from vigil_lang.lint.rules.role_values import is_never_had
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text_patterns import Glob, quote
@@ -56,6 +57,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             or alternatives(use, text)
             or holds_operator(use, text)
             or amiss(use, text, subject)
+            or is_never_had(use, text, subject)
             or _is_unknown(use, text, subject)
         ):
             continue
