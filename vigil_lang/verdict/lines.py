@@ -53,6 +53,8 @@ def step_text(event: Event, times: int = 1) -> Text:
         (f"{middle(event.action, _ACTION):<{_ACTION}} ", "bold"),
         (", ".join(kinds), "cyan"),
     )
+    if times > 1:
+        shown.append(f"  {times} times", "bold")
     roles = vocabulary().roles
     for role, values in event.args.items():
         if role not in roles or role in _WORDS or role in _CALL or not values:
@@ -63,8 +65,6 @@ def step_text(event: Event, times: int = 1) -> Text:
         shown.append(some + more, "green")
     if missing := event.args.get("unresolved"):
         shown.append(f"  unresolved: {', '.join(map(visible, missing))}", "yellow")
-    if times > 1:
-        shown.append(f"  {times} times", "bold")
     if event.args.get("inferred"):
         line = f"line {visible(str(event.extra['line']))}" if "line" in event.extra else "inferred"
         shown.append(f"  {line}", "magenta")
