@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from vigil_lang.diagnostics.secrets import masked_words
+from vigil_lang.diagnostics.secrets import learn, masked_words
 from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.event import MESSAGES
@@ -47,6 +47,7 @@ def message_text(event: Event, room: int) -> Text:
 
 def step_text(event: Event, times: int = 1) -> Text:
     """`ok  git  git.push, net.upload  remote=origin  ‹git push origin›`; `times` that there were, alike."""
+    learn(event.args)
     kinds = [kind for kind in event.kinds if kind not in ("process.run", "code.call", event.action)]
     shown = Text.assemble(
         (f"{event.status:<7} ", _STATUS[event.status]),
