@@ -140,7 +140,7 @@ def test_steps_that_differ_in_values_only_are_one_line() -> None:
     steps = [step(n, "rm", args={"path": (f"/{n}",), "inferred": ("true",)}, extra=at) for n in range(1, 4)]
     other = step(4, "rm", args={"path": ("/4",), "inferred": ("true",)}, extra={**at, "line": 4})
     assert explained(*steps, other) == [
-        "      e1.1    unknown rm                 path=/1  3 times  line 3  ‹rm(x)›",
+        "      e1.1    unknown rm                 3 times  path=/1, /2, /3  line 3  ‹rm(x)›",
         "      e1.4    unknown rm                 path=/4  line 4  ‹rm(x)›",
     ]
 

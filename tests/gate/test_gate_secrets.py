@@ -17,6 +17,8 @@ from vigil_lang.service.page import texts
 from vigil_lang.service.page.rendering import shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gate_support import World
 
 
@@ -52,3 +54,30 @@ def test_what_pages_notices_and_hooks_say() -> None:
             one_line({"tool": "t", "input": [value]}, 80).plain,
         ]  # fmt: skip
         assert [text for text in told if any(part in text for part in each.parts())] == []
+
+
+def test_what_its_name_tells_is_a_secret_is_one_wherever_it_is_said(tmp_path: Path) -> None:
+    """A binding stands in messages without the name of the argument that it was read from."""
+    secret, state, workspace = "Zx8Yw7Vu6Ts5", tmp_path / "state", tmp_path / "shop"
+    workspace.mkdir()
+    rules, policy, request = tmp_path / "rules.vgl", tmp_path / "p.vgl", tmp_path / "request.json"
+    rules.write_text("policy rules\nrule r:\n    when connect() then hold\n    record password\n", encoding="utf-8")
+    policy.write_text('policy p\n@message("not {x}, nor ({x})")\nstatement s: abs(connect(p = x))\n', encoding="utf-8")
+    called("gate", "init", "--state", state, "--workspace", workspace, "--organisation", rules, "--open")
+    values = {"p": secret, "password": secret}
+    asked = {"run": "r", "agent": "a", "action": {"tool": "connect", "input": values}}
+    request.write_text(json.dumps(asked), encoding="utf-8")
+    hold = json.loads(called("gate", "decide", request, "--state", state).out)["hold"]["id"]
+    for words in (
+        ("gate", "decide", request, "--explain"), ("hold", "list"), ("hold", "show", hold), ("audit", "show"),
+        ("audit", "show", "--format", "json"), ("why", "r"), ("why", "r", "--format", "json"),
+    ):  # fmt: skip
+        result = called(*words, "--state", state)
+        assert secret not in result.out + result.err, words
+    payload = {"session_id": "s", "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_use_id": "t1"}
+    told = called(
+        "hook", "--host", "claude", "--state", state, "--policy", policy,
+        stdin=json.dumps({**payload, "tool_name": "connect", "tool_input": values}).encode(),
+    )  # fmt: skip
+    assert "must not" in told.out or "nor (" in told.out
+    assert secret not in told.out + told.err

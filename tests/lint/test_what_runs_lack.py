@@ -142,3 +142,10 @@ def test_a_statement_that_no_run_tries_for_a_wrong_name_has_one_finding(text: st
     runs = [RUN, RUN]
     found = lint(Source("policy.vgl", text), Plan(signature=observe(runs), runs=runs)).findings
     assert [f.code for f in found if f.code.startswith(("VGL4", "VGL332"))] == codes
+
+
+def test_a_glob_without_a_wildcard_that_is_a_part_of_the_values_of_runs_has_one_finding() -> None:
+    runs = [Trace.of([Event.of("shell", {"mode": "git-push-force"})])]
+    source = Source("policy.vgl", 'statement R0: abs(shell(mode ~ "git-push"))')
+    found = lint(source, Plan(signature=observe(runs), runs=runs)).findings
+    assert [f.code for f in found if f.code in ("VGL318", "VGL406")] == ["VGL406"]

@@ -341,3 +341,42 @@ def test_what_an_option_is_given_is_masked_under_its_name_and_among_the_words() 
         shown = json.dumps(masked_value(step))
     assert not re.search(r"8Yw7|Rq4Po", shown)
     assert [word in shown for word in ("ann:", "session=", "-uroot", "books", "sshpass", "host")] == [True] * 6
+
+
+NAMED = """\
+policy named
+
+statement password: abs(mysql(password = x))
+statement letter: abs(mysql(p = x))
+statement word: abs(process.run(argv = x)) where x ~ "-p*"
+statement variable: abs(psql(PGPASSWORD = x))
+statement often: atmost[1](process.run(), distinct argv)
+"""
+BY_NAME = "Zx8Yw7Vu6Ts5"
+
+
+def test_a_value_that_its_name_tells_is_a_secret_is_masked_where_it_stands_without_the_name(tmp_path: Path) -> None:
+    run, policy = tmp_path / "run.jsonl", tmp_path / "named.vgl"
+    command = f"mysql -u root -p{BY_NAME} -e 'select 1'; PGPASSWORD={BY_NAME} psql"
+    line = {"type": "assistant", "uuid": "a", "sessionId": "s", "cwd": "/repo", "timestamp": "2026-01-01T00:00:00Z"}
+    content = [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}]
+    result = [{"type": "tool_result", "tool_use_id": "t1", "content": "1"}]
+    lines = [
+        {**line, "message": {"role": "assistant", "content": content}},
+        {**line, "type": "user", "uuid": "b", "message": {"role": "user", "content": result}},
+    ]
+    run.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    policy.write_text(NAMED, encoding="utf-8")
+    calls: list[list[object]] = [
+        *(["verify", policy, run, "--format", each] for each in REPORTS),
+        *(["verify", "--follow", "--idle-timeout", "0.05", policy, run, "--format", e] for e in ("human", "json")),
+        *(["replay", policy, run, "--format", each] for each in ("human", "concise", "json", "junit", "markdown")),
+        *(["scan", policy, run, "--format", each] for each in ("human", "json", "csv", "markdown", "html")),
+        *(["signature", run, "--format", each] for each in ("human", "json")),
+        *(["compile", policy, "--trace", run, "--statement", each] for each in ("letter", "word")),
+        ["abstract", run, "--explain"],
+    ]
+    for arguments in calls:
+        result_of = called(*arguments)
+        assert BY_NAME not in result_of.out + result_of.err, arguments
+        assert result_of.status in (0, 1), (arguments, result_of.err)

@@ -495,6 +495,11 @@ CASES = [
         "`1e99999` is out of range",
     ),
     Case(
+        "VGL306",
+        f"statement S: abs(fps = «{'9' * 20_000}»)",
+        f"`{'9' * 39}…` is out of range",
+    ),
+    Case(
         "VGL320",
         "use .one\n\nstatement S: abs(p(«x»))",
         "nothing binds `x`: in what is forbidden, `<` gives it no value",

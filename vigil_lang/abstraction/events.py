@@ -68,7 +68,7 @@ def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = Fals
     """Arguments with the `host` of their urls, and the marks of what is inferred or unresolved."""
     if "url" in args:
         matches = filter(None, map(_HOST.match, args["url"]))
-        hosts = dict.fromkeys((match["host"] or match["bare"] or "").lower() for match in matches)
+        hosts = dict.fromkeys(_machine(match["host"] or match["bare"] or "") for match in matches)
         found = tuple(host for host in hosts if host)
         if found:
             args["host"] = found
@@ -77,6 +77,11 @@ def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = Fals
     if inferred:
         args["inferred"] = ("true",)
     return args
+
+
+def _machine(host: str) -> str:
+    """The name of a machine, which case and dots at its end do not change."""
+    return host.lower().rstrip(".")
 
 
 def step_event(
@@ -95,6 +100,8 @@ def step_event(
         extra["line"] = step.line
     if step.content is not None and "text" not in step.roles:
         step.roles["text"] = (step.content,)
+    if "host" in step.roles:
+        step.roles["host"] = tuple(map(_machine, step.roles["host"]))
     args = with_marks(step.roles, step.unresolved, inferred=step.inferred)
     return Event(event, step.action, call, args, status, output, meant(step.kinds, args, step.reads), time, extra)
 

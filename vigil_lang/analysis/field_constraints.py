@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
+from vigil_lang.analysis.surely_satisfiable import LONGEST_TRIED, surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
@@ -261,6 +261,8 @@ def _samples(matcher: Matcher) -> tuple[str, ...]:
     """
     if isinstance(matcher, AnyOf):
         return tuple([text for one in matcher.matchers for text in _samples(one)])
+    if len(matcher.pattern) > LONGEST_TRIED:
+        return ()
     found = [unmarked(matcher.pattern)]
     if isinstance(matcher, Glob):
         parts = glob_parts(matcher.pattern)

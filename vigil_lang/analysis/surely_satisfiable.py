@@ -17,6 +17,8 @@ _VALUE, _SAME, _PART, _ABSENT = 1, 2, 4, 8
 
 _OF_A_FIELD = (core.Has, core.In, core.Matches, core.Compares, core.Equals, core.Contains, core.ContainsText)
 _TRIED = ("", "a", "0", " ")
+LONGEST_TRIED = 2000
+"""Characters of an expression that is held against itself."""
 _MARKS = re.compile(r"\\b|[\\^$()]")
 
 
@@ -107,6 +109,8 @@ def _has_example(matcher: Matcher, negated: bool) -> bool:
         return not negated or matcher.pattern.strip("*") != ""
     if isinstance(matcher, AnyOf):
         return not negated and any(_has_example(one, False) for one in matcher.matchers)
+    if len(matcher.pattern) > LONGEST_TRIED:
+        return False  # held against itself, it takes time with the square of its length
     test = predicate(matcher)
     return any(test(text) != negated for text in (unmarked(matcher.pattern), *_TRIED))
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from vigil_lang.analysis.field_constraints import FIELD_TESTS, OF_A_VARIABLE, holds_of
 from vigil_lang.analysis.preimages import preimages, without_entries
-from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
+from vigil_lang.analysis.surely_satisfiable import LONGEST_TRIED, surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
@@ -163,6 +163,8 @@ def _matching(matcher: Matcher) -> list[str]:
         return ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "", "0", "aa")]
     if isinstance(matcher, AnyOf):
         return [text for one in matcher.matchers[:_GUESSES] for text in _matching(one)]
+    if len(matcher.pattern) > LONGEST_TRIED:
+        return []
     text = unmarked(matcher.pattern)
     if not predicate(matcher)(text):
         # Imported late: the simple guess is right for most expressions.

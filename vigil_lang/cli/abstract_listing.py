@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from vigil_lang.abstraction.events import not_understood, unseen
@@ -39,12 +40,20 @@ def lines(found: Iterable[Run | Event], width: int, only: set[str]) -> Iterator[
 
 
 def _held(held: list[Event], width: int) -> Iterator[Text]:
-    """One line for steps that differ only in their values, as those of a loop do."""
+    """One line for steps that differ only in their values, as those of a loop do: with the values of all of them."""
     if len(held) > 1:
-        yield _step(held[0], width, len(held))
+        yield _step(_merged(held), width, len(held))
     elif held:
         yield from _event(held[0], width)
     held.clear()
+
+
+def _merged(held: list[Event]) -> Event:
+    args: dict[str, dict[str, None]] = {}
+    for event in held:
+        for name, values in event.args.items():
+            args.setdefault(name, {}).update(dict.fromkeys(values))
+    return replace(held[0], args={name: tuple(values) for name, values in args.items()})
 
 
 def _start(run: Run) -> str:

@@ -9,6 +9,7 @@ import click
 from vigil_lang.base.outputs import write_text
 from vigil_lang.cli.options import abstraction_options, config_option, run_options, settings_of
 from vigil_lang.cli.output import secrets_option
+from vigil_lang.diagnostics.secrets import learn
 
 
 @click.command("compile")
@@ -62,9 +63,10 @@ def command(
         from vigil_lang.engines.smt.smtlib import export
         from vigil_lang.runs import load_trace
 
-        text = export(
-            chosen, load_trace(run, format=source, options=abstraction_options(tools=project.known_tools, **how))
-        )
+        trace = load_trace(run, format=source, options=abstraction_options(tools=project.known_tools, **how))
+        for event in trace.events:
+            learn(event.args)
+        text = export(chosen, trace)
     else:
         from vigil_lang.engines.smt.symbolic import export_symbolic
 

@@ -17,7 +17,7 @@ from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
 from vigil_lang.cli.judging import Strictness, hardly_read
 from vigil_lang.cli.output import Format, console, for_log, show_errors, width
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.diagnostics.secrets import masked_value
+from vigil_lang.diagnostics.secrets import learn, masked_value
 from vigil_lang.diagnostics.visible import safe_json, safe_json_text, shown_path, visible
 from vigil_lang.engines.explanation import Wording, required
 from vigil_lang.engines.interface import Outcome, Rule, Violation
@@ -299,6 +299,7 @@ class _Followed:
         certified = None
         if self._certify != "none":
             certified = self._certified(found, violation)
+        learn({} if event is None else event.args)
         message = found.wording.message(violation.binding, event)
         where = self._place(violation.event, name)
         self._output.violation(where, found, name, violation, message, certified)

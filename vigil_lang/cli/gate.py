@@ -16,7 +16,7 @@ from vigil_lang.cli.gate_rotate_key import rotate_key, rotate_secret
 from vigil_lang.cli.gate_serve import serve
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
-from vigil_lang.diagnostics.secrets import masked_value
+from vigil_lang.diagnostics.secrets import learn, masked_value
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
                 led = Led(live.settled(), live.policies)
         show_answer(answer, f"{request.tool} of {request.agent} in the run {request.run}", console(), led)
     else:
+        for event in answer.events:
+            learn(event.args)
         click.echo(json.dumps(masked_value(answer.to_json()), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from vigil_lang.cli.output import ToolFault, console, show_errors
 from vigil_lang.cli.progress import steps
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.diagnostics.secrets import learn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -88,10 +89,14 @@ def judge(policies: Sequence[Policy], trace: Trace, effort: Effort | None = None
     from vigil_lang.engines.smt.verify import verify
 
     try:
-        return verify(policies, trace, effort)
+        verdict = verify(policies, trace, effort)
     except SolverDisagrees as error:
         message = f"the solver did not confirm the verdict: {error}"
         raise ToolFault(Diagnostic.of("VGL901", message, Source(trace.run.path, ""))) from error
+    if verdict.verdict == "unsafe":  # what is said of an offence has values without their names
+        for event in trace.events:
+            learn(event.args)
+    return verdict
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from vigil_lang.cli.output import ToolFault, console, for_log, give_up, output_o
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.progress import steps
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.secrets import learn
 from vigil_lang.project.paths import policy_paths, split
 
 if TYPE_CHECKING:
@@ -313,6 +314,8 @@ class _Writer:
             if self._collected is not None:
                 self._collected.broken(outcome.remarks)
             return
+        for call in (decision.shown for decision in found.disturbed):
+            learn({} if call is None else call.args)
         label = None if self._labels is None else self._labels.of(found.run.path)
         self._figures.add(found, label)
         if before is not None:

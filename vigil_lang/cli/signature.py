@@ -44,6 +44,7 @@ def command(
     Each source is a run, tool definitions (MCP tools/list, JSON Schema), or a saved signature; folders, globs and - for
     standard input work too. Several are merged.
     """
+    from vigil_lang.diagnostics.secrets import learn
     from vigil_lang.signatures import load_signature
     from vigil_lang.trace import merge
     from vigil_lang.trace.signature_file import signature_to_json
@@ -51,6 +52,8 @@ def command(
     paths = trace_paths(sources, definitions=True)
     options = abstraction_options(allow_empty=allow_empty, tools=settings_of(config, isolated=isolated).known_tools)
     found = merge(*(_named(load_signature(path, options), server) for path in paths))
+    for action in found.actions.values():
+        learn({name: sorted(argument.values or ()) for name, argument in action.args.items()})
     if output is not None:
         write_text(output, signature_to_json(found))
     elif format == "json":

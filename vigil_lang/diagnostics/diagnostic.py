@@ -161,10 +161,34 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 _NUMBER = regex(r"[0-9]+")
+_PARTS = regex(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_TURNING = ("un", "dis", "in", "im", "non", "de", "not", "no", "mis", "pre", "post", "re")
+"""What makes another word of one, often its opposite: `unlock`, `preinstall`."""
+_SHORTEST_WORD = 3
+_OPPOSED = (
+    ("enabl", "disabl"),
+    ("encod", "decod"),
+    ("encrypt", "decrypt"),
+    ("import", "export"),
+    ("increas", "decreas"),
+    ("increment", "decrement"),
+    ("upload", "download"),
+    ("inbound", "outbound"),
+    ("input", "output"),
+    ("internal", "external"),
+    ("includ", "exclud"),
+    ("attach", "detach"),
+    ("min", "max"),
+    ("push", "pull"),
+)
+"""Words that begin so are alike, and mean the opposite of each other where they end alike."""
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
-    """The candidates a person may have meant, closest first (imported late: difflib costs start-up time)."""
+    """The candidates a person may have meant, closest first (imported late: difflib costs start-up time).
+
+    The opposite of a name, however alike, is not what was meant by it.
+    """
     from difflib import get_close_matches
 
     # Names that differ in a number alone (`arg2`, `arg3`) are different things, not a slip.
@@ -172,7 +196,27 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     pool = sorted(c for c in set(candidates) if shape == name or _NUMBER.sub("#", c) != shape)
     by_fold = {c.casefold(): c for c in reversed(pool)}
     found = get_close_matches(name.casefold(), list(by_fold), n=limit, cutoff=0.6)
-    return [by_fold[f] for f in found]
+    return [by_fold[f] for f in found if not are_opposed(name, by_fold[f])]
+
+
+def are_opposed(one: str, other: str) -> bool:
+    """Whether two names differ in a word that turns what they mean: `lock` and `unlock`, `ask` and `not_asked`."""
+    first, second = ([part.lower() for part in _PARTS.findall(name)] for name in (one, other))
+    if len(first) != len(second):
+        short, long = sorted((first, second), key=len)
+        return any(long[:at] + long[at + 1 :] == short for at, word in enumerate(long) if word in _TURNING)
+    return any(a != b and _are_opposite(a, b) for a, b in zip(first, second, strict=True))
+
+
+def _are_opposite(one: str, other: str) -> bool:
+    if any(
+        a.startswith(left) and b.startswith(right) and a[len(left) :] == b[len(right) :]
+        for left, right in _OPPOSED
+        for a, b in ((one, other), (other, one))
+    ):
+        return True
+    roots = ({word, *(word[len(t) :] for t in _TURNING if word.startswith(t))} for word in (one, other))
+    return any(len(root) >= _SHORTEST_WORD for root in set.intersection(*roots))
 
 
 def differ_by_a_slip(one: str, other: str) -> bool:

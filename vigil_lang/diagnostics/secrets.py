@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class Shape(NamedTuple):
@@ -108,6 +108,7 @@ SHAPES = (
     Shape("api key", "sk-", rf"{_FREE}sk-(?:ant-|proj-|live-)?(?P<drawn>[0-9A-Za-z_-]{{20,}}+)"),
     Shape("google key", "aiza", rf"{_FREE}AIza(?P<drawn>[0-9A-Za-z_-]{{35}}){_END}"),
     Shape("google token", "ya29.", rf"{_FREE}ya29\.(?P<drawn>[0-9A-Za-z_-]{{30,}}+)"),
+    Shape("digitalocean token", "dop_v1_ doo_v1_ dor_v1_", rf"{_FREE}do[opr]_v1_(?P<drawn>[0-9a-f]{{64}}){_END}"),
     Shape("npm token", "npm_", rf"{_FREE}npm_(?P<drawn>[0-9A-Za-z]{{36}}){_END}"),
     Shape("pypi token", "pypi-", rf"{_FREE}pypi-(?P<drawn>[0-9A-Za-z_-]{{50,}}+)"),
     Shape("hugging face token", "hf_", rf"{_FREE}hf_(?P<drawn>[0-9A-Za-z]{{30,}}+)"),
@@ -139,6 +140,7 @@ SHAPES = (
     Shape("cookie", "-b --cookie", rf"{_ALONE}(?:-b|--cookie)[ =]?{_QUOTE}{_A_COOKIE}", 0),
     Shape("password", "-u --user", rf"{_ALONE}(?:-u|--user)[ =]?{_QUOTE}[^\s:\"'/]{{1,100}}:{_VALUE}", 0, 2.5),
     Shape("password", "sshpass", rf"sshpass[ \t]{{1,3}}-p[ \t]{{0,3}}{_QUOTE}{_VALUE}", 0, 2.5),
+    Shape("password", "redis-cli", rf"redis-cli\b{_WORDS} (?:-a|--pass)[ =]{_QUOTE}{_VALUE}", 0, 2.5),
     Shape("password", "login", rf"login\b{_WORDS} (?:-p[ =]?|--password[ =]){_QUOTE}{_VALUE}", 0, 2.5),
     Shape("password", "mysql mariadb", rf"(?:mysql|mariadb)[a-z-]{{0,10}}\b{_WORDS} -p{_QUOTE}{_VALUE}", 0, 2.5),
     Shape("authorization", "bearer basic", rf"(?i:bearer|basic)[ \t]{{1,3}}(?=\S{{16}}){_VALUE}", 0),
@@ -253,6 +255,11 @@ class Numbers:
         """Whether there is any."""
         return bool(self._tags)
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._tags)
+
     def tag(self, secret: str, kind: str) -> str:
         """`[secret 1: aws key]`."""
         digest = self._digest(secret)
@@ -262,6 +269,8 @@ class Numbers:
 
 
 _MOST = 100_000
+_LONGEST_TOLD = 100_000
+_TOLD = regex(r"[A-Za-z0-9+/=_.~!@#%^*-]{8,1000}")
 TAG = regex(r"\[secret [0-9]{1,6}: [a-z ]{3,20}\]")
 """What stands in the place of a secret."""
 
@@ -292,9 +301,32 @@ def has_masked() -> bool:
 def tags(text: str) -> list[tuple[int, int, str]]:
     """The secrets of a text by their places, each with what is shown for it; none where secrets are shown."""
     numbers = _output.get() or _process
-    return (
-        [] if numbers.show else [(at, end, numbers.tag(text[at:end], shape.kind)) for at, end, shape, *_ in find(text)]
-    )
+    if numbers.show:
+        return []
+    found = [(at, end, numbers.tag(text[at:end], shape.kind)) for at, end, shape, *_ in find(text)]
+    return sorted([*found, *_told(text, numbers, found)]) if numbers.used and len(text) < _LONGEST_TOLD else found
+
+
+def _told(text: str, numbers: Numbers, found: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """The words of a text that are secrets as more was told of them elsewhere, also behind `-p` or `name=`."""
+    for each in _TOLD.finditer(text):
+        word, start = each.group(), each.start()
+        if any(at < each.end() and start < end for at, end, _ in found):
+            continue
+        begins = (0, 2 * (word[0] == "-"), word.find("=") + 1)
+        ends = (len(word), len(word.rstrip(".!")))
+        for low, high in dict.fromkeys((low, high) for low in begins for high in ends):
+            tag = numbers.known(word[low:high])
+            if tag is not None:
+                yield start + low, start + high, tag
+                break
+
+
+def learn(args: Mapping[str, Sequence[str]]) -> None:
+    """Take note of the secrets that the names of arguments tell, so that they are masked where they stand alone."""
+    for name, values in args.items():
+        if may_have(name) or (len(name) == 1 and may_have(f"-{name} ")) or any(map(may_have, values)):
+            masked_words(name, values)
 
 
 def masked(text: str) -> str:
@@ -332,8 +364,11 @@ def hides(text: str) -> bool:
 
 
 def masked_value(value: Any) -> Any:
-    """A JSON value whose texts, names included, are masked."""
-    return _masked_under("", value)
+    """A JSON value whose texts, names included, are masked, also by what is told of them only behind their place."""
+    numbers = _output.get() or _process
+    before = numbers.count
+    found = _masked_under("", value)
+    return found if numbers.count == before else _masked_under("", value)
 
 
 def _masked_under(name: str, value: Any) -> Any:

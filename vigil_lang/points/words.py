@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.secrets import learn
 from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
@@ -27,6 +28,8 @@ _OUR_NAME = regex(r"vigil(?=\s*:)", re.IGNORECASE)
 
 def told(answer: Answer) -> str:
     """Why a call is not made, by which rule, and what would satisfy it; or what is to be heeded where it is made."""
+    for event in answer.events:
+        learn(event.args)
     reasons = [each for each in answer.decision.reasons if each.lifted is None and each.asks != "pass"]
     remedies = answer.remedies
     if answer.decision.mode == "pass":

@@ -464,6 +464,8 @@ class Conditions:
         for arg in apply.args:
             if isinstance(arg, _LITERALS) or self._is_bare(arg, scope):
                 self._positional(apply, arg, scope)
+            if (lone := self._lone(arg, scope)) is not None:
+                self._unknown(lone, scope, argument=True)
         call = core.ActionIn(frozenset({self.called(apply, scope)}))
         conditions = tuple(a for a in apply.args if not isinstance(a, _LITERALS))
         return core.AndC((call, *self._all(conditions, scope))) if conditions else call
@@ -531,19 +533,34 @@ class Conditions:
         """Whether a call's argument is a lone name that is no pattern."""
         return isinstance(arg, tree.Apply) and arg.args is None and self.pattern_of(arg, scope) is None
 
+    def _lone(self, arg: tree.Expr, scope: Scope) -> tree.Name | None:
+        """A lone name among a call's conditions that is no pattern: `a(k = 1 and not l)`."""
+        match arg:
+            case tree.Not(body) if not isinstance(body, _LITERALS):
+                return self._lone(body, scope)
+            case tree.And(items) | tree.Or(items):
+                return next((name for item in items if (name := self._lone(item, scope)) is not None), None)
+            case tree.Apply(tree.Name() as name) if name.text not in scope.module.names() and self._is_bare(arg, scope):
+                return name
+            case _:
+                return None
+
     def _patterns(self, scope: Scope) -> list[str]:
         found = ((name, scope.module.find(name)) for name in scope.module.names())
         return [name for name, declared in found if declared and isinstance(declared[1], tree.Pattern)]
 
-    def _unknown(self, name: tree.Name | tree.String, scope: Scope) -> NoReturn:
+    def _unknown(self, name: tree.Name | tree.String, scope: Scope, *, argument: bool = False) -> NoReturn:
         assert isinstance(name, tree.Name)
         if name.text in scope.arguments:
             self.terms.fail("VGL209", f"`{name.text}` is a parameter, not a condition", scope.place(name.span))
         self.terms.leave_open_if_broken(name.text, scope)
         near = nearest(name.text, self._patterns(scope), 1)
         wanted = near[0] if near else f"{name.text}()"
-        fix = Fix(f"write `{wanted}`", (Edit(name.span, wanted),))
         help_text = f"did you mean `{wanted}`?" if near else f"a call of that action is written `{wanted}`"
+        fix: Fix | None = Fix(f"write `{wanted}`", (Edit(name.span, wanted),))
+        if argument and not near:
+            # Whether it is there, or what it is, nobody can tell; a call of another action it is not.
+            help_text, fix = f"that the call has such an argument is `has {name.text}`; its value is tested", None
         message = f"no pattern named `{name.text}` is declared"
         self.terms.fail("VGL201", message, scope.place(name.span), help_text, fix)
 

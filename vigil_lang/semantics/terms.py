@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.semantics import homes
 from vigil_lang.semantics.meanings import (
     Declared,
@@ -45,6 +46,10 @@ MAX_ELEMENTS = 1_000_000
 
 MAX_CHAIN = 64
 """How many declarations may refer to each other in a chain."""
+
+
+_SHOWN = 40
+"""Characters of a number that a message shows."""
 
 
 class Failed(Exception):
@@ -175,7 +180,7 @@ class Terms:
         except ArithmeticError:
             value = Decimal("Infinity")
         if not value.is_finite() or abs(value.adjusted()) > 10_000:
-            self.fail("VGL306", f"`{number.raw}` is out of range", scope.place(number.span))
+            self.fail("VGL306", f"`{cut(number.raw, _SHOWN)}` is out of range", scope.place(number.span))
         return value
 
     # --- declared values ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, nearest
+from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, differ_by_a_slip, nearest
 from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.syntax import other_notations, tree
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
@@ -83,6 +83,7 @@ _MEANT = {
     "&&": ("and", "conjunction is written `and`"),
     "&": ("and", "conjunction is written `and`"),
     "||": ("or", "disjunction is written `or`"),
+    "|": ("or", "disjunction is written `or`"),
     "!": ("not ", "negation is written `not`"),
     "->": ("implies", "implication is written `implies`"),
     "=>": ("implies", "implication is written `implies`"),
@@ -90,7 +91,10 @@ _MEANT = {
     "<>": ("!=", "inequality is written `!=`"),
 }
 _HINTS = {
-    "'": "strings stand in double quotes",
+    **dict.fromkeys("'`“”„‘’«»", "strings stand in double quotes"),
+    "*": 'a glob stands in double quotes, and is matched by `~`; of actions it is `action ~ "file.*"`',
+    "$": "names and numbers stand without a sign before them",
+    "-": "a comment starts with `//`",
     "#": "a comment starts with `//`",
     ";": "nothing separates items but white space",
 }
@@ -207,7 +211,7 @@ def _borrowed(
     if accepted & {"DURATION", "UNIT"} and (advice := other_notations.for_a_duration(found, before)):
         return advice
     return other_notations.for_a_test(found, before, rest, accepted) or other_notations.for_the_rest(
-        found, before, accepted
+        found, before, rest, accepted
     )
 
 
@@ -233,7 +237,7 @@ def _advice(
         return "`after` stands before `where`", None
     if found.text == "record" and before and accepted == {"COMMA", "$END"}:
         return "`record` stands before `relaxes`", None
-    if found.kind == "word" and "FORM1" in accepted and (near := nearest(found.text, _FORMS, 1)):
+    if found.kind == "word" and "FORM1" in accepted and (near := _misspelt(found.text)):
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
     if "MODE" in accepted and found.kind == "word" and (mode := _MODES.get(found.text)):
         return f"to {found.text} is written `{mode}`", Fix(f"write `{mode}`", (Edit(found.span, mode),))
@@ -256,6 +260,12 @@ def _advice(
     if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
         return f"close the run before `{before.text}` with `}}`", None
     return _HINTS.get(found.text), None
+
+
+def _misspelt(word: str) -> list[str]:
+    """The form that was meant: one that is like the word and begins as it does, or is a slip away."""
+    near = nearest(word, _FORMS, 1)
+    return [form for form in near if form[:2] == word[:2] or differ_by_a_slip(form, word)]
 
 
 def _short(text: str) -> str:

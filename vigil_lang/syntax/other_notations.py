@@ -6,6 +6,7 @@ A fix is offered only where it means exactly what was written; where there are s
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Edit, Fix, Span
@@ -23,21 +24,30 @@ _EARLIER = "what must come first is the guard of `prec(trigger, guard)`"
 _ONCE = "what must happen at least once is `atleast[1](…)`"
 _IF = "for what follows `resp(A, B)`, for what must come first `prec(A, B)`, of one event `always A implies B`"
 _BETWEEN = "what is forbidden from one event to another is `until(begin, end, forbidden)`"
+_ORDER = "what must come first is the guard of `prec(trigger, guard)`, what must follow the response of `resp`"
+_MUST = "what must happen at least once is `atleast[1](…)`, what must never happen `abs(…)`"
+_HOW_OFTEN = "how often is `atmost[n](…)`, or `atleast[n](…)`"
+_MAY = "a statement says what must not happen; a rule of the gate has calls pass: `rule r: when … then pass`"
+_EACH = "what holds at every event is `always …`; a variable stands for each value by itself"
 _EITHER = "an exception is a condition `and not …`; what must come first is the guard of `prec(trigger, guard)`"
 
 FORMS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("never", "forbid", "forbidden", "deny", "absent", "absence", "prohibit"), (_NEVER, "abs")),
+    **dict.fromkeys(("disallow", "block", "refuse", "ban", "avoid"), (_NEVER, "abs")),
+    **dict.fromkeys(("must", "shall", "should", "ensure", "finally", "mustn", "cannot", "can"), (_MUST, "")),
+    **dict.fromkeys(("may", "allow", "allowed", "permit", "permitted"), (_MAY, "")),
+    **dict.fromkeys(("only", "guard", "guarded", "order", "ordered", "sequence", "implies"), (_ORDER, "")),
     **dict.fromkeys(("exists", "eventually", "sometime", "sometimes"), (_ONCE, "atleast[1]")),
     **dict.fromkeys(("require", "requires", "before", "precedes", "precedence", "preceded", "first"), (_EARLIER, "")),
-    **dict.fromkeys(("response", "then", "leads", "follows", "followed"), (_LATER, "")),
+    **dict.fromkeys(("response", "then", "leads", "leads_to", "follows", "followed", "responds"), (_LATER, "")),
     **dict.fromkeys(("if", "when", "whenever", "on", "every"), (_IF, "")),
     **dict.fromkeys(("between", "during", "while"), (_BETWEEN, "")),
     **dict.fromkeys(("unless", "except"), (_EITHER, "")),
     **dict.fromkeys(("exactly", "times"), ("exactly n is `atleast[n](…)` and `atmost[n](…)`, two statements", "")),
     "after": ("what must follow is `resp(trigger, response)`; a condition of any form is `… after A`, behind it", ""),
-    **dict.fromkeys(("G", "globally", "forall", "all"), ("what holds at every event is `always …`", "")),
+    **dict.fromkeys(("G", "globally", "forall", "all", "for", "foreach"), (_EACH, "")),
     **dict.fromkeys(("not", "no", "none"), (_NEVER, "")),
-    **dict.fromkeys(("count", "max", "limit"), ("how often is `atmost[n](…)`, or `atleast[n](…)`", "")),
+    **dict.fromkeys(("count", "max", "limit", "rate", "repeat", "repeated"), (_HOW_OFTEN, "")),
     **dict.fromkeys(("sum", "total"), ("what numbers may add up to is `budget[n](…, k)`", "")),
     **dict.fromkeys(("once", "lone"), ("at most once is `atmost[1](…)`, at least once `atleast[1](…)`", "")),
     **dict.fromkeys(("assert", "invariant"), ("what holds at every event is `always …`", "")),
@@ -67,8 +77,23 @@ _BEHIND = {
     "then": "what becomes of a call is said by a rule: `rule r: when … then hold`",
 }
 """Words behind a condition or a form."""
+_BEFORE_CONDITIONS = {
+    **dict.fromkeys(("previously", "before", "once", "past", "already", "preceded"), "what came before is `earlier …`"),
+    **dict.fromkeys(("eventually", "next", "afterwards", "finally", "after", "then"), "what comes behind is `later …`"),
+    **dict.fromkeys(("missing", "absent", "no", "without", "lacks"), "what an event does not have is `not has k`"),
+}
+"""Words before a condition or a field."""
+_REGEX_OR_GLOB = "a regular expression stands between slashes, `/…/`, and a glob in quotes, both without more"
+_IN_PARENTHESES = "the arguments of a call are tested in parentheses: `a(k = 3)`"
 _TESTS = {
     **dict.fromkeys(("is", "equals", "eq", "equal"), "="),
+    **dict.fromkeys(("isnt", "isnot", "ne", "neq"), "!="),
+    "gt": ">",
+    "ge": ">=",
+    "gte": ">=",
+    "lt": "<",
+    "le": "<=",
+    "lte": "<=",
     **dict.fromkeys(("matches", "match", "matching", "regex", "like", "glob"), "~"),
     **dict.fromkeys(("includes", "include", "contain", "containing", "has"), "contains"),
 }
@@ -76,6 +101,11 @@ _AT_AN_END = {
     **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix"), "{}*"),
     **dict.fromkeys(("endswith", "endsWith", "ends_with", "ends", "suffix"), "*{}"),
 }
+_OF_PATTERNS = frozenset({"r", "re", "rx", "regex", "regexp", "glob", "f", "b", "u"})
+_OPERATORS_IN_TWO = {"=<": "<=", "!==": "!="}
+_BOUNDED = (
+    "within a time is `bresp[30s](…, …)` of a response, `earlier[30s] …` of a guard, `atmost[3](…) in 30s` of a count"
+)
 _NEGATED_TESTS = "a test is negated as a whole, `not k ~ …`, or by `!~`, `!=`, `not in`"
 
 _BOUNDS = {
@@ -91,7 +121,11 @@ _UNBOUND = {
     "rslv": "`rslv` has no bound; a response within one is `bresp[…](…, …)`",
     "until": "`until` has no bound",
 }
-_DURATION = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)")
+_LONGEST = 40
+"""Characters of a length of time that are read."""
+_MILLISECONDS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+_NUMBER = re.compile(r"(?P<number>[0-9][0-9_]*)(?P<unit>[A-Za-z%]*)")
 _UNITS = {
     **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
@@ -130,10 +164,14 @@ def for_a_bound(found: Token, before: Token, rest: Sequence[Token]) -> Advice | 
     """How a bound is said: one that is missing, stands in the parentheses, or belongs to another form."""
     if found.text == "[" and before.text in _UNBOUND:
         return _UNBOUND[before.text], None
-    if found.kind == "number" and before.text in _BOUNDS:
+    if before.text not in _BOUNDS:
+        return None
+    if found.kind == "number":
         written = f"[{found.text}]"
         return _BOUNDS[before.text], Fix(f"write `{written}`", (Edit(Span(before.end, found.end), written),))
-    if found.text != "(" or before.text not in _BOUNDS:
+    if found.text in ("<", "{") and len(rest) > 1 and rest[0].kind == "number" and rest[1].text in (">", "}"):
+        return _BOUNDS[before.text], _written(f"[{rest[0].text}]", Span(found.start, rest[1].end))
+    if found.text != "(":
         return None
     fix = None
     if len(rest) > 1 and rest[0].kind == "number" and rest[1].text == ",":
@@ -144,21 +182,49 @@ def for_a_bound(found: Token, before: Token, rest: Sequence[Token]) -> Advice | 
 
 
 def for_a_duration(found: Token, before: Token | None) -> Advice | None:
-    """How a length of time is said: `5min`, `5 minutes`."""
+    """How a length of time is said: `5min`, `5 minutes`, `1h30m`, `1.5h`, `1w`."""
     number = before if before is not None and before.kind == "number" and found.kind == "word" else None
-    match = _DURATION.fullmatch(found.text if number is None else f"{number.text}{found.text}")
-    unit = _UNITS.get(match[2].lower()) if match else None
-    if match is None or unit is None:
+    written = _duration(found.text if number is None else f"{number.text}{found.text}")
+    if written is None:
         return None
-    written = match[1] + unit
     span = Span((number or found).start, found.end)
     return "units of time are `ms`, `s`, `m`, `h` and `d`", Fix(f"write `{written}`", (Edit(span, written),))
+
+
+def _duration(text: str) -> str | None:
+    """A length of time in one number and one unit."""
+    parts = [(number, "d" if unit == "w" else _UNITS.get(unit.lower())) for number, unit in _DURATION.findall(text)]
+    if not parts or _DURATION.sub("", text) or len(text) > _LONGEST:
+        return None
+    number, unit = parts[0]
+    if len(parts) == 1 and unit is not None and "." not in number and not text.endswith("w"):
+        return f"{number}{unit}"
+    if any(unit is None for _, unit in parts):
+        return None
+    weeks = 7 if text.endswith("w") else 1
+    total = sum(Decimal(number) * _MILLISECONDS[unit] for number, unit in parts if unit is not None) * weeks
+    return next((f"{total // size:f}{unit}" for unit, size in _MILLISECONDS.items() if total % size == 0), None)
 
 
 def for_a_test(found: Token, before: Token, rest: Sequence[Token], accepted: set[str]) -> Advice | None:
     """How a test is said: `path like …`, `path startswith …`, `path = /…/`, `path in "…"`, `amount > "5"`."""
     if "EQ" in accepted and "MATCH" in accepted and before.kind in ("word", "string"):
         return _for_an_operator(found, before, rest)
+    if before.end == found.start and (meant := _OPERATORS_IN_TWO.get(before.text + found.text)) is not None:
+        return f"this is written `{meant}`", _written(meant, Span(before.start, found.end))
+    if found.text == "where" and "AND" in accepted and "WHERE" not in accepted:
+        return _IN_PARENTHESES, None
+    if found.kind == "string" and before.text in _OF_PATTERNS and before.end == found.start:
+        return _REGEX_OR_GLOB, None
+    if found.text == "(" and before.text in _OF_PATTERNS:
+        return _REGEX_OR_GLOB, None
+    if before.kind == "regex" and found.kind == "word" and before.end == found.start:
+        return "behind a regular expression stands nothing but `i`, for letters of either case", None
+    if "NUMBER" in accepted and (written := _NUMBER.fullmatch(found.text)) is not None:
+        plain = written["number"].replace("_", "")
+        if written["unit"]:
+            return "a number has no unit: what it counts is the argument's matter", None
+        return f"a number is written with nothing but digits and a point: `{plain}`", _written(plain, found.span)
     if before.text == "not" and accepted == {"IN"}:
         return _NEGATED_TESTS, None
     if found.kind == "regex" and before.text in ("=", "!="):
@@ -179,7 +245,21 @@ def for_a_test(found: Token, before: Token, rest: Sequence[Token], accepted: set
 def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advice | None:
     if before.text in ("if", "when"):
         return _IF, None
+    if before.text == "NOT":
+        return "negation is written `not`", _written("not", before.span)
+    if before.text in _BEFORE_CONDITIONS and found.kind == "word":
+        return _BEFORE_CONDITIONS[before.text], None
+    if found.text in ("{", "where", "with") or (found.text == "[" and rest and rest[0].kind == "word"):
+        return _IN_PARENTHESES, None
+    if found.text in ("exists", "exist", "present"):
+        return f"that there is one is `has {before.text}`", None
     after = rest[0] if rest else None
+    if found.text == "is" and after is not None and after.text == "not":
+        value = rest[1] if len(rest) > 1 else None
+        plain = value is not None and value.kind in ("string", "number")
+        return "this is written `!=`", _written("!=", Span(found.start, after.end)) if plain else None
+    if found.text == "==" and after is not None and after.text == "=" and after.start == found.end:
+        return "equality is written `=`", _written("=", Span(found.start, after.end))
     if found.text in _AT_AN_END and after is not None and after.kind == "string":
         text = after.text[1:-1]
         written = f'~ "{_AT_AN_END[found.text].format(text)}"'
@@ -197,10 +277,18 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
     return hint, _written("~", found.span) if after is not None and after.kind == "regex" else None
 
 
-def for_the_rest(found: Token, before: Token, accepted: set[str]) -> Advice | None:
+def for_the_rest(found: Token, before: Token, rest: Sequence[Token], accepted: set[str]) -> Advice | None:
     """How what surrounds conditions is said: `unless`, `per 1h`, `rule r: if …`, `… hold`, `statement s = …`."""
     if "INSIDE" in accepted and found.text in ("per", "within", "every", "each"):
-        return "the time in which calls are counted is `in 1h`", _written("in", found.span)
+        return _a_window(found, rest)
+    if found.text in ("in", "within", "per", "every") and "AFTER" in accepted:
+        return _BOUNDED, None
+    if found.text in ("an", "a", "one") and "DURATION" in accepted:
+        unit = _UNITS.get(rest[0].text.lower()) if rest else None
+        fix = None if unit is None else _written(f"1{unit}", Span(found.start, rest[0].end))
+        return "a time is a number and a unit: `1h`", fix
+    if found.kind == "word" and found.text.isupper() and found.text in accepted:
+        return "the words of the language are written in small letters", _written(found.text.lower(), found.span)
     if accepted == {"WHEN"} and found.text in ("if", "on", "whenever"):
         return "a rule begins with `when`", _written("when", found.span)
     if "THEN" in accepted and found.text in ("hold", "block", "pass", "do"):
@@ -209,6 +297,16 @@ def for_the_rest(found: Token, before: Token, accepted: set[str]) -> Advice | No
     if accepted == {"COLON"} and found.text in ("=", ":="):
         return "a colon follows the name", _written(":", Span(before.end, found.end))
     return (_BEHIND[found.text], None) if accepted & {"AND", "$END"} and found.text in _BEHIND else None
+
+
+def _a_window(found: Token, rest: Sequence[Token]) -> Advice:
+    """`per 1h`, and `per day`, where the unit alone is one of it."""
+    hint = "the time in which calls are counted is `in 1h`"
+    after = rest[0] if rest else None
+    if after is None or after.text[:1].isdigit():
+        return hint, _written("in", found.span)
+    unit = _UNITS.get(after.text.lower())
+    return hint, None if unit is None else _written(f"in 1{unit}", Span(found.start, after.end))
 
 
 def _is_number(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from vigil_lang.diagnostics.secrets import masked, masked_with, masked_words
+from vigil_lang.diagnostics.secrets import learn, masked, masked_with, masked_words
 from vigil_lang.diagnostics.shorten import after, before, middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.signature import type_of
@@ -37,6 +37,7 @@ def call_text(event: Event, room: int, telling: Collection[str] = (), spots: Spo
     Long values are cut, those of the `telling` arguments only when cutting the others is not enough. What `spots`
     point at is kept, otherwise the beginning and the end.
     """
+    learn(event.args)
     head, tail = f"{middle(event.action, room // 2)}(", f") → {event.status}"
     left = room - cell_len(head) - cell_len(tail)
     hidden = _hidden(event)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from vigil_lang.diagnostics.secrets import masked_words
+from vigil_lang.diagnostics.secrets import learn, masked_words
 from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.event import MESSAGES
@@ -47,12 +47,15 @@ def message_text(event: Event, room: int) -> Text:
 
 def step_text(event: Event, times: int = 1) -> Text:
     """`ok  git  git.push, net.upload  remote=origin  ‹git push origin›`; `times` that there were, alike."""
+    learn(event.args)
     kinds = [kind for kind in event.kinds if kind not in ("process.run", "code.call", event.action)]
     shown = Text.assemble(
         (f"{event.status:<7} ", _STATUS[event.status]),
         (f"{middle(event.action, _ACTION):<{_ACTION}} ", "bold"),
         (", ".join(kinds), "cyan"),
     )
+    if times > 1:
+        shown.append(f"  {times} times", "bold")
     roles = vocabulary().roles
     for role, values in event.args.items():
         if role not in roles or role in _WORDS or role in _CALL or not values:
@@ -63,8 +66,6 @@ def step_text(event: Event, times: int = 1) -> Text:
         shown.append(some + more, "green")
     if missing := event.args.get("unresolved"):
         shown.append(f"  unresolved: {', '.join(map(visible, missing))}", "yellow")
-    if times > 1:
-        shown.append(f"  {times} times", "bold")
     if event.args.get("inferred"):
         line = f"line {visible(str(event.extra['line']))}" if "line" in event.extra else "inferred"
         shown.append(f"  {line}", "magenta")

@@ -284,10 +284,33 @@ def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None,
 
 def _kinds(entry: Entry, given: Arguments) -> tuple[str, ...]:
     """The kinds of a described function as it is called."""
-    for i, (name, _) in enumerate(entry.args):
-        if name in entry.instead and truth(given.get(i, name)):
+    for i, name, _ in _parameters(entry):
+        if name not in entry.instead:
+            continue
+        if "." in name and _member(given, i, name)[0] is not None:
+            return (entry.instead[name],)
+        if "." not in name and truth(given.get(i, name)):
             return (entry.instead[name],)
     return entry.kinds
+
+
+def _parameters(entry: Entry) -> Iterator[tuple[int, str, str]]:
+    """The place, name and role of each parameter; `options.path` and `options.type` are members of one."""
+    place, last = -1, ""
+    for name, role in entry.args:
+        base = name.partition(".")[0]
+        place += base != last or "." not in name
+        last = base
+        yield place, name, role
+
+
+def _member(given: Arguments, place: int, name: str) -> tuple[Value, bool]:
+    """What an object that is given has under a name, None where it has none; and whether that cannot be told."""
+    base, _, member = name.partition(".")
+    value = given.get(place, base)
+    if not isinstance(value, Mapping):
+        return None, value is not None
+    return value.items.get(member), member not in value.items and value.open
 
 
 def _arguments(draft: Draft, given: Arguments, site: Site) -> None:
@@ -318,7 +341,10 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
     """Fills the roles of a described function; the mode it opens a file in, if it opens one."""
     for role, text in entry.const.items():
         draft.roles[role] = (text,)
-    for i, (name, role) in enumerate(entry.args):
+    for i, name, role in _parameters(entry):
+        if "." in name:
+            _role_of_member(draft, role, *_member(given, i, name))
+            continue
         value = given.get(i, name)
         many = name.startswith("*")
         if many:
@@ -374,6 +400,16 @@ def _opened(draft: Draft, entry: Entry, mode: str) -> dict[str, str]:
     else:
         draft.kinds.append("archive.create")
     return {"archive": kind}
+
+
+def _role_of_member(draft: Draft, role: str, value: Value, unknown: bool) -> None:
+    """Fills a role from a member of an object; without a path nothing is written."""
+    if unknown:
+        draft.unresolved[role or "options"] = None
+    elif value is not None and role:
+        draft.role(role, value)
+    elif value is None and role == "path":
+        draft.kinds = [kind for kind in draft.kinds if not kind.startswith("file.")]
 
 
 def _content(run: Run, entry: Entry | None, given: Arguments) -> str | None:

@@ -135,6 +135,8 @@ class Libraries:
         anywhere = f"{parts[0]}.*.{parts[-1]}"
         if anywhere in self._not_pure or parts[-1] == "main":
             return False
+        if self._of_a_result(name):
+            return True
         told = anywhere in self._pure or is_standard(plain, self.language) or not _TELLS.search(parts[-1])
         for end in range(len(parts), 0, -1):
             above = ".".join(parts[:end])
@@ -142,6 +144,17 @@ class Libraries:
                 return False
             if above in self._pure:
                 return (told or end == len(parts)) and not any(part.startswith("_") for part in parts[end:-1])
+        return False
+
+    def _of_a_result(self, name: str) -> bool:
+        """Whether a method is one of what a function returned that `pure` names: `fs.createReadStream()`."""
+        if "()." not in name or _TELLS.search(name.rpartition(".")[2]):
+            return False
+        ends = [at + 2 for at in range(len(name)) if name.startswith("().", at)]
+        for end in ends:
+            if name[:end] in self._pure and name[:end] not in self._not_pure:
+                # What an attribute of it does is another matter: `spawn("sh").stdin.end("rm x")`.
+                return all(part.endswith(("()", "[]")) for part in name[end + 1 :].split(".")[:-1])
         return False
 
     def is_given_more(self, name: str, texts: Iterable[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.secrets import masked_words
 from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.engines.effort import Effort
 from vigil_lang.engines.index import RunIndex
@@ -96,7 +97,8 @@ def _facts_by_event(encoding: Encoding) -> Iterator[str]:
 
 def describe(event: Event) -> str:
     """An event on one comment line."""
-    args = ", ".join(f"{name} = {' '.join(_cut(v) for v in values)}" for name, values in event.args.items())
+    shown = {name: masked_words(name, values) for name, values in event.args.items()}
+    args = ", ".join(f"{name} = {' '.join(map(_cut, values))}" for name, values in shown.items())
     output = f" → {_cut(event.output)}" if event.output else ""
     return comment(f"{event.id} {event.action}({args}) {event.status}{output}")
 

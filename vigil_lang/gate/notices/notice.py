@@ -35,7 +35,7 @@ def notice_of(event: str, hold: Hold, action: object, to: Sequence[str] = (), li
     opened = hold.opened
     given = action if isinstance(action, dict) else {}
     arguments = given.get("input")
-    shown = list(arguments.items())[:MOST] if isinstance(arguments, dict) else []
+    shown = list(masked_value(arguments).items())[:MOST] if isinstance(arguments, dict) else []
     where = link or f"vigil hold show {hold.id}"
     return {
         "schema": "vigil.notice/1",

@@ -12,6 +12,7 @@ from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
+from vigil_lang.lint.rules.role_values import is_never_had
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text_patterns import Glob, quote
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.lint.policy_parts import Operand
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.modules import Module
+    from vigil_lang.trace import Signature
 
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
 _GLOB = re.compile(r"\*{1,2}[./@_-].*\w\S*|\S*\w.*[./@_:-]\*{1,2}")
@@ -56,6 +58,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             or alternatives(use, text)
             or holds_operator(use, text)
             or amiss(use, text, subject)
+            or is_never_had(use, text, subject)
             or _is_unknown(use, text, subject)
         ):
             continue
@@ -161,15 +164,24 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     if signature is None or not signature.actions:
         return False
     if signature.origin != "declared" and (not isinstance(item, tree.Statement) or _may_forbid(item)):
-        return False  # what runs do not show is no mistake where it is forbidden
+        # What runs do not show is no mistake where it is forbidden, unless they show it as a part of values.
+        plain = use.field is not None and use.field.kind != "output" and not use.field.views
+        values = _values(use.field.name, signature) if plain and use.field is not None else []
+        return _is_none_of(text, values) and any(text in value for each in values for value in each or ())
     if use.field is None:
         return not matches_any(Glob(text), signature.names())
     if use.field.views:
         return False
     if use.field.kind == "output":
         return signature.outputs is not None and not matches_any(Glob(text), signature.outputs)
-    name = use.field.name
-    known = [action.args[name].values for action in signature.actions.values() if name in action.args]
+    return _is_none_of(text, _values(use.field.name, signature))
+
+
+def _values(name: str, signature: Signature) -> list[frozenset[str] | None]:
+    return [action.args[name].values for action in signature.actions.values() if name in action.args]
+
+
+def _is_none_of(text: str, known: list[frozenset[str] | None]) -> bool:
     return bool(known) and all(values is not None and text not in values for values in known)
 
 

@@ -28,6 +28,8 @@ _HELP: dict[Fault, str] = {
     "url": "an event has the path alone, also where a call was given an address of a file",
     "not normal": "the paths of events have no `//`, no `/./` or `/../`, and no `/` at the end",
 }
+_AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
+"""A folder and the way out of it."""
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
 
 
@@ -81,7 +83,10 @@ def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
     rest = _normal(text)
     if not rest.strip("*?/"):
         return None
-    if fault_of(rest) is None:
+    left = fault_of(rest)
+    if left == "not normal":
+        return None
+    if left is None:
         return Fix(f"write `{quote(rest)}`", (Edit(string.span, _quoted(rest, use)),))
     if "~" in use.operator:
         return Fix(f'write `"*/{rest}"`', (Edit(string.span, _quoted(f"*/{rest}", use)),))
@@ -96,6 +101,8 @@ def _normal(text: str) -> str:
     """Without what normalising takes out of a path, and without what stands for a directory at its beginning."""
     found = _START.sub("", text, count=1) if _START.match(text) else text
     found = re.sub(r"(?:/\.)+(?=/|$)", "", found)
+    while (shorter := _AND_BACK.sub("", found, count=1)) != found:
+        found = shorter
     return re.sub(r"/{2,}", "/", found).rstrip("/") or "/"
 
 

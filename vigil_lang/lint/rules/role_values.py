@@ -29,7 +29,10 @@ class Never(NamedTuple):
     often: str = "never"
 
 
-_VARIABLE = re.compile(r"(?P<name>\$\{?\w+\}?|%[A-Za-z_]\w*%)(?=[/\\]|$)")
+_VARIABLE = re.compile(
+    r"(?P<name>\$\{?\w+\}?|%[A-Za-z_]\w*%|\$\([^()]*\)|`[^`]*`|\{\{ ?[\w.-]+ ?\}\}|\{[\w.-]+\}|<[\w .-]+>)(?=[/\\]|$)"
+)
+"""What stands for a folder in other notations: variables, commands, and placeholders of templates."""
 _HOME = frozenset({"$HOME", "${HOME}", "%USERPROFILE%"})
 _PORT = re.compile(r"[^:]+:[0-9]+")
 _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
@@ -57,9 +60,21 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         matched = use.operator in ("~", "!~")
         for string in texts(use.operand):
             text = glob(string) if matched else value(string)
-            never = None if text is None else _never(use.field.name, text, is_glob=matched and "*" in text)
-            if text is not None and never is not None and _is_of_kinds(use, subject):
+            never = None if text is None else _why_never(use, text, subject)
+            if text is not None and never is not None:
                 yield _finding(use, string, text, never, subject)
+
+
+def is_never_had(use: Use, text: str, subject: Subject) -> bool:
+    """Whether VGL330 speaks of a text that a glob or an equality is held against."""
+    return _why_never(use, text, subject) is not None
+
+
+def _why_never(use: Use, text: str, subject: Subject) -> Never | None:
+    if use.field is None or use.field.kind == "output" or use.field.views:
+        return None
+    never = _never(use.field.name, text, is_glob=use.operator in ("~", "!~") and "*" in text)
+    return never if never is not None and _is_of_kinds(use, subject) else None
 
 
 def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
@@ -137,13 +152,20 @@ def _host(text: str, is_glob: bool) -> Never | None:
         whole = re.search(r"(?<![:/])/[^/]", text) is None  # of an address with a path more may be meant than its host
         clean = meant if whole and re.fullmatch(r"[\w.-]+", meant) and not is_glob else None
         return Never("a host is a name without an address around it", help_text, clean)
+    if "?" in text and not is_glob:
+        return Never("a host is a name without an address around it", "the query is part of `url`")
     if "@" in text:
         name = text.rpartition("@")[2]
         return Never("a host stands without the user", "the user is `user`", None if is_glob or ":" in name else name)
     if _PORT.fullmatch(text):
         name = text.partition(":")[0]
         return Never("a host stands without its port", "the port is `port`", None if is_glob else name)
-    return None
+    plain = text.lower().rstrip(".")
+    return (
+        None
+        if plain in (text, "")
+        else Never("a host is in lower case, without a dot at its end", "as in `a.example`", plain)
+    )
 
 
 def _method(text: str, is_glob: bool) -> Never | None:

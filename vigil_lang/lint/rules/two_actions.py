@@ -46,8 +46,12 @@ _SELDOM: Final = (
     (("package.install", "package.remove"), ("file.read", "file.copy", "file.move", *_GIT)),
     (("message.send",), (*_FILES, *_GIT, "package.install", "test.run")),
     (("test.run",), ("file.delete",)),
+    (
+        ("dir.list", "file.stat", "process.kill", "archive.create", "archive.extract"),
+        (*_FILES, *_SENDING, *_GIT, "test.run", "package.install"),
+    ),
 )
-"""Kinds that one or two of them have together: `make clean test`, `npm version`, which commits what it has written."""
+"""Kinds that one or two of them have together, or none does, but could: `make clean test`."""
 
 
 class Named(NamedTuple):

@@ -35,7 +35,10 @@ _OTHER_FAMILIES = {
     **dict.fromkeys(("network", "http"), "net"),
     **dict.fromkeys(("bash", "terminal"), "shell"),
     "database": "db",
-    "directory": "dir",
+    **dict.fromkeys(("directory", "folder"), "dir"),
+    **dict.fromkeys(("pip", "npm", "pkg"), "package"),
+    "credential": "secret",
+    "proc": "process",
 }
 """What else people call what the first word of a kind says."""
 _PARTS = re.compile(r"([A-Za-z]+)([._-])([A-Za-z]+)")
@@ -107,7 +110,8 @@ def _respelled(name: str, subject: Subject) -> str | None:
     if sign != ".":
         meant: str | None = f"{one}.{other}"
     elif name.islower():
-        family = _OTHER_FAMILIES.get(one, one.removesuffix("s"))
+        bare = one.removesuffix("s")
+        family = _OTHER_FAMILIES.get(one, _OTHER_FAMILIES.get(bare, bare))
         meant = next((kind for kind in (f"{other}.{one}", f"{family}.{other}") if kind in kinds), None)
     else:
         meant = name.lower()

@@ -130,7 +130,7 @@ def _has_number(number: Number, reach: StatementReach) -> bool:
     whole = reach.whole
     if (counted or number.unit in _OFTEN) and not (whole.compared or whole.bounds or reach.numbers):
         return True  # VGL701 and VGL703 speak of what counts nothing at all
-    values = _readings(value, number.unit) | ({value - 1, value + 1} if counted else set())
+    values = _readings(value, number.unit) | ({value + by for by in _off_by(number, reach)} if counted else set())
     if values & reach.numbers or reach.matches(number.value):
         return True
     spelled = number.word.split()[0].lower() if number.word[:1].isalpha() else number.value
@@ -139,6 +139,18 @@ def _has_number(number: Number, reach: StatementReach) -> bool:
     seconds = SECONDS.get(number.unit)
     waits = [bound.microseconds for bound in whole.bounds if isinstance(bound, core.Within)]
     return seconds is not None and value * seconds * 1_000_000 in waits
+
+
+def _off_by(number: Number, reach: StatementReach) -> tuple[int, ...]:
+    """What else than the number of a bound says the same: fewer than 10 are at most 9, three retries four calls."""
+    word = number.word.lower()
+    if word.startswith(("less", "fewer", "below")):
+        return (-1,)
+    if word.startswith(("more", "over", "exceed", "above")):
+        return (1,)
+    if word.startswith("at least"):
+        return (-1,) if reach.whole.compared else ()
+    return (1,)
 
 
 def _readings(value: Decimal, unit: str) -> set[Decimal]:

@@ -22,11 +22,14 @@ _SUCCESS = re.compile(
     r"\b(?:successfully|succeeded|green|successful(?= [a-z])|"
     r"(?:passed|passing)(?! (?:to|as|in|into|by|on|over|through|along|it|the|an?)\b)|"
     r"(?<=tests )pass|(?<=tests all )pass|(?<=checks )pass|(?<=suite )passes|(?<=build )(?:passes|succeeds)|"
-    r"(?<=check )passes|(?<=scan )passes)\b",
+    r"(?<=check )passes|(?<=scan )passes|cleanly|without (?:any )?(?:errors?|failures?)|"
+    r"if (?:none|nothing|no \w+) (?:fails?|failed))\b",
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
-    r"^\W*(?:if|when|whenever|once|after) (?P<what>[^,;:.]{1,60}?) (?P<word>fails?|failed|errors? out)\b(?! to\b)",
+    r"^\W*(?:if|when|whenever|once|after) (?P<what>[^,;:.]{1,60}?) "
+    r"(?P<word>fails?|failed|errors? out|breaks|crashe[sd]|(?:does|do|did|has|have) not (?:succeed(?:ed)?|pass(?:ed)?)|"
+    r"(?:is|was|were|gets?) (?:rejected|refused|unsuccessful))\b(?! to\b)",
     re.IGNORECASE,
 )
 """A failure that something is to be done about."""

@@ -34,7 +34,10 @@ _BEHIND: Final = word_list("before_nouns")
 _OBJECT: Final = re.compile(
     r"\s+(?:an?|the|all|each|every|any|it|its|them|this|that|these|those|your|their|both|again|\w+s)\b"
 )
-_OPENS: Final = re.compile(r"\W*(?P<word>after|once|upon|following|when|as soon as)\s+(?P<rest>.+)$", re.IGNORECASE)
+_OPENS: Final = re.compile(
+    r"\W*(?P<word>after|once|upon|following|when(?:ever)?|as soon as|(?:each|every) time)\s+(?P<rest>.+)$",
+    re.IGNORECASE,
+)
 _BEFORE: Final = re.compile(r"\W*(?P<word>before|prior to)\s+(?P<rest>[^,]+)$", re.IGNORECASE)
 _TOLD: Final = re.compile(
     r"\s(?=(?:the|all|an?|your|its|every|each) (?:[\w-]+ ){1,3}?"
@@ -42,6 +45,8 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 """Where a clause begins that says what has to be: `after every edit | the linter must run`."""
+_WITHOUT: Final = re.compile(r"\W*no (?P<then>[^,;]+?) (?P<word>without) (?P<first>[^,;]+)$", re.IGNORECASE)
+_AHEAD: Final = re.compile(r"\W*(?P<word>ahead of) (?P<then>[^,;]+), (?P<first>.+)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[a-z]+(?:-[a-z]+)*", re.IGNORECASE)
 _DONE: Final = re.compile(
     r"\b(?:(?:is|are|has|have|was|were)(?: been)? (?:done|over|complete\w*|finish\w*|\w+ed|made|built|sent)|"
@@ -77,7 +82,13 @@ _SHAPES: Final[tuple[tuple[Sense, re.Pattern[str]], ...]] = (
         "either",
         _shape(r"^(?:first(?:ly)?,? )?(?P<first>.+?)(?:[,;]|[,;]? and)? (?P<word>then|afterwards) (?P<then>.+)$"),
     ),
-    ("either", _shape(r"^(?!.*\b(?:until|before|unless)\b)(?P<then>.+?),? (?P<word>after|once) (?P<first>.+)$")),
+    (
+        "either",
+        _shape(
+            r"^(?!.*\b(?:until|before|unless)\b)(?P<then>.+?),? "
+            r"(?P<word>after|once|whenever|as soon as|(?:each|every) time) (?P<first>.+)$"
+        ),
+    ),
 )
 
 
@@ -99,6 +110,9 @@ def _read(sentence: str) -> tuple[Sequence, ...]:
         if found is None or NEGATION.search(text) is not None:
             return ()
         return (Sequence(before["word"].lower(), "past", found[1], found[0]),)
+    for needs in (_WITHOUT, _AHEAD):
+        if (needed := needs.match(text)) is not None:
+            return (Sequence(needed["word"].lower(), "past", needed["first"], needed["then"]),)
     if NEGATION.search(text) is not None:
         return ()
     for sense, shape in _SHAPES:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NEVER = re.compile(
     r"\W*(?:(?P<word>never|do not|don['’]t|must not|mustn['’]t|under no circumstances)\b"
     r"|(?:\w+ ){1,4}?(?P<passive>(?:must|may|shall|should) (?:not|never) be|"
-    r"(?:is|are) (?:strictly )?(?:forbidden|prohibited)"
+    r"(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))"
     r"|(?:is|are) never)\b|(?P<none>no) (?:\w+ ){1,3}?(?:is|are|may|must|shall) (?:ever |be )?\w+)",
     re.IGNORECASE,
 )
