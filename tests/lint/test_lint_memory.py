@@ -46,6 +46,10 @@ statement third: always Bash(command = c) implies earlier (Read(file = c) or Gre
 statement again: prec(Read(path = x), Read(path = x, status = ok))
 statement never: prec(changing and path = x, Read(path = x))
 statement both: abs(none or Read(path = "b.txt") and Edit(path = "a.py"))
+
+pattern many = Edit(count > 3)
+@source("SKILL.md", "Ask the user before a bulk edit.")
+statement cited: abs(many)
 """
 
 SIGNATURES = [
@@ -74,7 +78,7 @@ PIECES = [
     "pattern deep(x) = (\n",
     "// ",
 ]
-NAMES = ["reads", "tools", "deep", "limit", "Edit"]
+NAMES = ["reads", "tools", "deep", "limit", "many", "Edit"]
 
 
 def linted(text: str, signature: Signature | None, memory: Memory | None = None) -> tuple[Diagnostic, ...]:
@@ -101,7 +105,7 @@ def test_a_statement_written_twice_is_found_at_both_places() -> None:
 @pytest.mark.parametrize("signature", [None, *SIGNATURES])
 def test_with_a_memory_the_findings_are_the_same(signature: Signature | None) -> None:
     whole = linted(POLICY, signature)
-    assert {"VGL302", "VGL310"} <= {finding.code for finding in whole}
+    assert {"VGL302", "VGL310", "VGL703"} <= {finding.code for finding in whole}
     assert linted(POLICY, signature, Memory()) == whole
 
 
@@ -131,6 +135,15 @@ def test_only_what_changed_and_what_names_it_is_looked_at_again(monkeypatch: pyt
     names.clear()
     linted(POLICY.replace("limit = 3", "limit = 4"), signature, memory)
     assert set(names) == {"first", "second", "reads", "deep", "limit"}
+
+
+def test_what_a_cited_sentence_lacks_is_looked_for_again_where_a_pattern_changed() -> None:
+    memory = Memory()
+    for pattern, lacking in (("Edit(count > 3)", False), ('Edit(path = "a.py")', True), ("Edit(count > 4)", False)):
+        text = POLICY.replace("Edit(count > 3)", pattern).replace("many", "touches")
+        found = linted(text, None, memory)
+        assert found == linted(text, None)
+        assert ("VGL701" in {finding.code for finding in found}) == lacking
 
 
 def test_another_signature_has_everything_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
