@@ -10,6 +10,8 @@ from vigil_lang.engines.columns import ColumnIndex, Columns, Numbers
 from vigil_lsp.recordings.time_limit import TooLong
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Trace
 
@@ -71,10 +73,11 @@ class CachedRun:
         self._answers[number] = found  # what was asked for last stays longest
         return found
 
-    def forget(self, room: int) -> None:
-        """Keep only the answers used last, at most `room` of them."""
-        for number in list(self._answers)[: max(0, len(self._answers) - room)]:
-            del self._answers[number]
+    def forget(self, room: int, needed: Set[int] = frozenset()) -> None:
+        """Keep only the answers used last, at most `room` of them, and those that are needed."""
+        if (beyond := len(self._answers) - room) > 0:
+            for number in [each for each in self._answers if each not in needed][:beyond]:
+                del self._answers[number]
 
     def knows(self, number: int) -> bool:
         """Whether the answer for the statement of this number needs no work."""

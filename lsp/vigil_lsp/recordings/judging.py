@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -35,15 +35,28 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
-    from vigil_lsp.recordings.cached_run import CachedRun
+    from vigil_lsp.recordings.cached_run import Answer, CachedRun
     from vigil_lsp.recordings.loading import Runs
     from vigil_lsp.recordings.results import Counts
     from vigil_lsp.recordings.run_sources import TrackedPolicy
+
+_Verdicts: TypeAlias = "tuple[tuple[str | None, ...], tuple[bool, ...]]"
+"""What `Verdict` says of each run, without the runs: those go when others are read."""
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 
 RULES = (unreached_bound, broken_by_benign_runs, unexercised)
 """Rules that ask how statements fare on runs: VGL321, VGL331, VGL332."""
+
+
+class _Fared(NamedTuple):
+    """How a statement fares on runs: the paths of those that violate it, how many exercise it, and each in turn."""
+
+    violated: tuple[str, ...]
+    exercised: int
+    recorded: _Verdicts
+    benign: _Verdicts
+    given_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,8 @@ class Counted:
     meanings: Memory
     items: dict[tuple[str, ...], Counts] = field(default_factory=dict)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+    fared: dict[int, _Fared] = field(default_factory=dict)
+    """By those numbers, how statements fare on the runs, where none of them took too long."""
 
 
 @dataclass(slots=True)
@@ -73,6 +88,8 @@ class Judging:
     counted: Counted | None = None
     policy: Policy | None = None
     complete: bool = False
+    _recorded: tuple[CachedRun, ...] = ()
+    _benign: tuple[CachedRun, ...] = ()
     _keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
     _items: list[ItemResult] = field(default_factory=list)
     _statements: dict[str, StatementResult] = field(default_factory=dict)
@@ -99,6 +116,7 @@ class Judging:
         loaded = load_module(self.source, access=self._noting(access))
         self.policy = policy = lowered(loaded, self.tracked.params, meant)
         yield
+        self._recorded, self._benign = self.runs.recorded, self.runs.benign
         self.counted = Counted(self._around(policy), meant)
         if self.before is not None and self.before.around != self.counted.around:
             self.before = None
@@ -143,7 +161,7 @@ class Judging:
             found: dict[Span, Matches] = {}
             for span, condition in meanings.of(item):
                 with suppress(TooLong):
-                    if (one := matches(condition, self.runs.recorded)) is not None:
+                    if (one := matches(condition, self._recorded)) is not None:
                         found[span] = one
                 yield
             counts = tuple([(first - start, last - start, *one) for (first, last), one in found.items()])
@@ -151,24 +169,38 @@ class Judging:
         self._items.append(ItemResult(text, start, counts))
 
     def _judge(self, statement: Statement) -> Iterator[None]:
-        violated: list[str] = []
-        exercised, number = 0, self._number(statement)
-        for run in self.runs.recorded:
-            known = run.knows(number)
-            answer = run.answer(statement, number)
-            if answer.offending:
-                violated.append(run.path)
-            exercised += bool(answer.exercised or answer.offending)
-            if answer.given_up:
-                return
-            if not known:
-                yield
-        for run in self.runs.benign:
-            if not run.knows(number):
-                run.answer(statement, number)
-                yield
-        runs = len(self.runs.recorded)
-        self._statements[statement.name] = StatementResult(statement.name, runs, tuple(violated), exercised)
+        assert self.counted is not None
+        number = self._number(statement)
+        fared = self.before.fared.get(number) if self.before is not None else None
+        if fared is None:
+            answers: list[Answer] = []
+            for run in (*self._recorded, *self._benign):
+                known = run.knows(number)
+                answers.append(run.answer(statement, number))
+                if answers[-1].given_up and len(answers) <= len(self._recorded):
+                    return
+                if not known:
+                    yield
+            fared = self._fared(answers)
+        if not fared.given_up:
+            self.counted.fared[number] = fared
+        self._statements[statement.name] = StatementResult(
+            statement.name, len(self._recorded), fared.violated, fared.exercised
+        )
+
+    def _fared(self, answers: Sequence[Answer]) -> _Fared:
+        """How a statement fares, by the answers of all recorded and benign runs."""
+        runs = len(self._recorded)
+        offending = tuple([answer.offending[0][1] if answer.offending else None for answer in answers])
+        exercised = tuple([answer.exercised for answer in answers])
+        own = list(zip(self._recorded, answers, strict=False))
+        return _Fared(
+            tuple([run.path for run, answer in own if answer.offending]),
+            sum(bool(answer.exercised or answer.offending) for _, answer in own),
+            (offending[:runs], exercised[:runs]),
+            (offending[runs:], exercised[runs:]),
+            any(answer.given_up for answer in answers),
+        )
 
     def _number(self, statement: Statement) -> int:
         """`number_of`, worked out once for a statement and those written the same in other texts."""
@@ -184,13 +216,14 @@ class Judging:
 
     def _found(self, policy: Policy) -> Iterator[Diagnostic]:
         """What rules find that ask how statements fare on runs, and comments that name none."""
+        benign = [run.trace for run in self._benign]
         subject = Subject(
             policy,
             self.runs.signature,
-            [run.trace for run in self.runs.recorded],
-            [run.trace for run in self.runs.benign],
+            [run.trace for run in self._recorded],
+            benign,
             self.tracked.benign_threshold,
-            judge=self._verdicts,
+            judge=lambda statements, runs: [self._verdicts(s, runs, benign=runs is benign) for s in statements],
             occurring=self.runs.occurring,
         )
         found = [finding for rule in RULES for finding in rule.find(subject)]
@@ -205,14 +238,13 @@ class Judging:
             if at < len(self.tracked.comments):
                 yield Diagnostic.of("VGL001", message, self.source, self.tracked.comments[at], severity="warning")
 
-    def _verdicts(self, statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[Verdict]]:
-        recorded = {id(run.trace): run for run in (*self.runs.recorded, *self.runs.benign)}
-        found = []
-        for statement in statements:
-            number = self._number(statement)
-            answers = [(run, recorded[id(run)].answer(statement, number)) for run in runs]
-            found.append([Verdict(run, a.offending[0][1] if a.offending else None, a.exercised) for run, a in answers])
-        return found
+    def _verdicts(self, statement: Statement, runs: Sequence[Trace], *, benign: bool) -> list[Verdict]:
+        assert self.counted is not None
+        number = self._number(statement)
+        fared = self.counted.fared.get(number)
+        if fared is None:  # what took too long is not kept
+            fared = self._fared([run.answer(statement, number) for run in (*self._recorded, *self._benign)])
+        return list(map(Verdict, runs, *(fared.benign if benign else fared.recorded)))
 
 
 def matches(condition: core.Condition, runs: Sequence[CachedRun]) -> Matches | None:

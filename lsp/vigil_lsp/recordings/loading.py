@@ -252,15 +252,17 @@ class Runs:
             read = not recordings.current(path, self.sources.tools)
             loaded[path] = recordings.load(path, self.sources.tools)
             yield done, len(files), path if read else None
-        self.recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
-        self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
+        recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
         findings = [finding for one in loaded.values() for finding in one.findings]
         unread = list(_unread(runs, {f.source.path: f.message for f in (*findings, *beyond)}, loaded))
-        traces = [run.trace for run in self.recorded]
+        traces = [run.trace for run in recorded]
         signatures, wrong = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
-        self.occurring = Reachability(merge(*parts) if parts else _NOTHING)
+        occurring = Reachability(merge(*parts) if parts else _NOTHING)
         yield len(files), len(files), None
+        # All at once: what was counted in the runs of one summary is remembered by its number.
+        self.recorded, self.occurring = recorded, occurring
+        self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
         Runs._numbers += 1
         self.summary = RunsSummary(
             Runs._numbers,

@@ -38,7 +38,7 @@ from vigil_lsp.recordings.time_limit import TooLong, limited
 from vigil_lsp.recordings.worker_state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Set
 
     from vigil_lsp.recordings.loading import FileState, Runs
     from vigil_lsp.recordings.results import Judged
@@ -264,13 +264,16 @@ class Worker:
         self._send_result(judging)
         if judging.counted is not None:
             self._counted[judging.tracked.path] = judging.counted
-        self._forget(judging.runs)
+            self._forget(judging.runs, judging.counted.fared.keys())
 
-    def _forget(self, runs: Runs) -> None:
-        """Of each run, forget answers about texts that were typed over; the last few may come back."""
+    def _forget(self, runs: Runs, known: Set[int]) -> None:
+        """Of each run, forget answers about texts that were typed over; the last few may come back.
+
+        What is known of the text that was judged last is not asked for anew, so its age says nothing.
+        """
         needed = sum(len(judged.statements) for judged in self._sent.values()) + self._state.statements
         for run in (*runs.recorded, *runs.benign):
-            run.forget(needed + _TYPED)
+            run.forget(needed + _TYPED, known)
 
     def _send_result(self, judging: Judging) -> None:
         """Send the results of judging a policy so far."""
