@@ -66,6 +66,44 @@ def test_states_without_a_thread_are_runs_of_their_own() -> None:
     assert said(found) == [("user", "go")] * 2
 
 
+TOOL_CALL = {"name": "bash", "args": {"command": "ls"}, "id": "c1", "type": "tool_call"}
+KINDS = ("system", "human", "ai", "tool", "ai")
+# What `model_dump(exclude_unset=True)` leaves of five messages, and `exclude_defaults=True` too.
+UNTOLD: list[dict[str, object]] = [
+    {"content": "be good"},
+    {"content": "hi"},
+    {"content": "", "tool_calls": [TOOL_CALL]},
+    {"content": "a.txt", "tool_call_id": "c1"},
+    {"content": "done", "usage_metadata": {"input_tokens": 1}},
+]
+TOLD = [{"type": kind} | message for kind, message in zip(KINDS, UNTOLD, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("document", "texts", "lost"),
+    [
+        (TOLD, [("user", "hi"), ("agent", "done")], 0),
+        (TOLD[1:], [("user", "hi"), ("agent", "done")], 0),
+        ({"messages": TOLD}, [("user", "hi"), ("agent", "done")], 0),
+        ({"checkpoint": {"channel_values": {"messages": TOLD}}}, [("user", "hi"), ("agent", "done")], 0),
+        # Whose the first two texts are is nowhere in such a dump: they are counted, not guessed.
+        (UNTOLD, [("agent", "done")], 2),
+        (UNTOLD[2:], [("agent", "done")], 0),
+    ],
+)
+def test_messages_of_langchain_whose_dump_leaves_members_out(
+    document: object, texts: list[tuple[str, str]], lost: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with opened(path) as (stream, name):
+        found = list(read_records(stream, name))
+    assert runs(found)[0].format == "langchain"
+    assert outcomes(found) == [("bash", {"command": "ls"}, "unknown", "a.txt", True)]
+    assert said(found) == texts
+    assert runs(found)[-1].not_understood == lost
+
+
 def test_a_session_of_adk_and_its_events() -> None:
     for name in ("adk_session.json", "adk_events.jsonl"):
         found = dumped(name)

@@ -67,6 +67,26 @@ def misses(offence: Offence) -> list[tuple[str, str]]:
             [call("use"), call("rm")],
             "nothing earlier met `check()`, or something later met `rm()`",
         ),
+        ("always not (use() and not later check())", [call("use")], "nothing later met `check()`"),
+        ("always not (use() and not earlier check())", [call("use")], "nothing earlier met `check()`"),
+        ("always (not use() or earlier check())", [call("use")], "nothing earlier met `check()`"),
+        (
+            "always not (use() and not earlier check() and later rm())",
+            [call("use"), call("rm")],
+            "nothing earlier met `check()` and something later met `rm()`",
+        ),
+        (
+            "always (use() implies (not rm() since check()))",
+            [call("check"), call("rm"), call("use")],
+            "nothing earlier met `check()` without `rm()` in between",
+        ),
+        (
+            "always (use() implies (read() until check()))",
+            [call("use"), call("rm"), call("check")],
+            "nothing later met `check()` with only `read()` in between",
+        ),
+        # Whether the event itself should have been another is not said where nothing else would have helped.
+        ("always not (use() and not f = 1)", [call("use", f=2)], "`not (use() and not f = 1)` does not hold here"),
     ],
 )
 def test_why_in_words(form: str, events: list[dict[str, object]], why: str) -> None:

@@ -223,6 +223,8 @@ def _wanted(theta: core.Theta) -> Iterator[Wanted]:
     match theta:
         case core.Implies(_, right):
             yield from _wanted(right)
+        case core.Not(core.And(items)):
+            yield from _wanted(_ways_out(items))
         case core.And(items) | core.Or(items):
             for item in items:
                 yield from _wanted(item)
@@ -332,10 +334,40 @@ def _missing(statement: Statement, theta: core.Theta) -> str | None:
             return f"something later met {quoted(statement.label(holds))}"
         case core.Not(core.Holds() as holds):
             return f"{quoted(statement.label(holds))} must not happen here"
+        case core.Not(core.And(items)):
+            return _missing(statement, _ways_out(items))
+        case core.Since(left, core.Holds() as holds, bound, weak=False) | core.Until(
+            left, core.Holds() as holds, bound, weak=False
+        ):
+            side = "earlier" if isinstance(theta, core.Since) else "later"
+            near = "" if bound is None else f" within {span_of(bound)}"
+            between = _in_between(statement, left)
+            return between and f"nothing {side} met {quoted(statement.label(holds))}{near} {between} in between"
+        case core.Or(items) if any(isinstance(item, core.Holds) for item in items):
+            # The event itself is what it is: what else would have done is missing.
+            return _missing(statement, core.Or(tuple(item for item in items if not isinstance(item, core.Holds))))
         case core.Or(items) | core.And(items) if items:
             each = [_missing(statement, item) for item in items]
             known = [one for one in each if one is not None]
             return (" and " if isinstance(theta, core.Or) else ", or ").join(known) if len(known) == len(each) else None
+    return None
+
+
+def _ways_out(items: Sequence[core.Theta]) -> core.Or:
+    """What had to be otherwise where things must not come together, other than the event at fault."""
+    rest = (item for item in items if not isinstance(item, core.Holds))
+    return core.Or(tuple(item.body if isinstance(item, core.Not) else core.Not(item) for item in rest))
+
+
+def _in_between(statement: Statement, body: core.Theta) -> str | None:
+    """What the events between two had to be, where that is one condition or none of one."""
+    match body:
+        case core.Not(core.Holds() as holds):
+            return f"without {quoted(statement.label(holds))}"
+        case core.Holds(core.NotC()) if statement.label(body).startswith("not "):
+            return f"without {quoted(statement.label(body).removeprefix('not '))}"
+        case core.Holds():
+            return f"with only {quoted(statement.label(body))}"
     return None
 
 

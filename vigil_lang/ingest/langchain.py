@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 
 _KINDS = frozenset({"human", "ai", "system", "tool", "function", "developer", "remove", "chat"})
 _OF_LANGCHAIN = frozenset({"additional_kwargs", "response_metadata"})
+_OWN = frozenset({"human", "ai"})
+"""Kinds that no other format has; dumps that leave out what is empty or unset tell LangChain's by them alone."""
+_OF_A_TEXT = frozenset({"type", "content", "id", "name"})
 
 
 def detect(head: Sequence[dict[str, Any]]) -> bool:
     """Whether the first object is a message of LangChain's, or one of the states or checkpoints that hold them."""
-    return bool(head) and (is_message(head[0]) or (_is_state(head[0]) and any(map(_state, head))))
+    if not head:
+        return False
+    if _is_state(head[0]):
+        return any(map(_state, head))
+    return is_message(head[0]) or (_untold(head[0]) and any(map(_kind_by_members, head)))
 
 
 def is_message(value: Any) -> bool:
@@ -39,7 +46,25 @@ def is_message(value: Any) -> bool:
         return "content" in obj(members.get("kwargs"))
     if isinstance(members.get("data"), dict):
         return _kind(kind) in _KINDS and "content" in members["data"]
-    return _kind(kind) in _KINDS and "content" in members and not _OF_LANGCHAIN.isdisjoint(members)
+    if "content" not in members or _kind(kind) not in _KINDS:
+        return _kind_by_members(members) is not None
+    if _kind(kind) in _OWN or not _OF_LANGCHAIN.isdisjoint(members):
+        return True
+    return "tool_call_id" in members if kind == "tool" else kind == "system" and _OF_A_TEXT.issuperset(members)
+
+
+def _untold(message: dict[str, Any]) -> bool:
+    """Whether this may be a message dumped with `exclude_unset` or `exclude_defaults`, which leave its kind out."""
+    return "content" in message and {"type", "role"}.isdisjoint(message)
+
+
+def _kind_by_members(message: dict[str, Any]) -> str | None:
+    """The kind of a message that does not tell it, where only one kind has such members; a text may be anybody's."""
+    if not _untold(message):
+        return None
+    if "usage_metadata" in message or any("args" in call for call in objects(message.get("tool_calls"))):
+        return "ai"
+    return "tool" if isinstance(message.get("tool_call_id"), str) else None
 
 
 def message_of(item: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +74,7 @@ def message_of(item: dict[str, Any]) -> dict[str, Any]:
     names = item.get("id")
     if members is not item and "type" not in members and isinstance(names, list) and names:
         return members | {"type": _kind(str(names[-1]))}
-    kind = string(members, "type") or string(item, "type")
+    kind = string(members, "type") or string(item, "type") or _kind_by_members(members)
     return members if kind is None and "role" in members else members | {"type": kind and _kind(kind)}
 
 
@@ -78,7 +103,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
     threads: dict[str, list[tuple[int, int, list[dict[str, Any]]]]] = {}
     states = 0
     for line in lines:
-        if is_message(line):
+        if is_message(line) or _untold(line):
             if loose is None:
                 yield Start(run)
                 loose = Conversation(lines, (), once=True)

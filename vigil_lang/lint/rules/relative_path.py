@@ -30,6 +30,8 @@ _HELP: dict[Fault, str] = {
 }
 _AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
 """A folder and the way out of it."""
+_OF_A_SHARE = re.compile(r"(?://|\\{2,4})[^/\\]")
+"""As Windows names a folder of another machine, which no path of this one is."""
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
 
 
@@ -74,7 +76,7 @@ def _help_of_folder(text: str) -> str:
 def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
     """The path in any directory, where it was relative; else as it is written without what events never have."""
     fault = fault_of(text)
-    if fault == "escape" or (fault == "home" and "/" not in text):
+    if fault == "escape" or _OF_A_SHARE.match(text) or (fault == "home" and "/" not in text):
         return None  # what was meant, nobody can tell
     if fault == "backslash":
         text = re.sub(r"\\+", "/", text)
