@@ -10,6 +10,7 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.semantics import core
 from vigil_lang.semantics.views import viewed
 from vigil_lang.syntax import tree
+from vigil_lang.trace.discreet import may_show
 from vigil_lsp.recordings.conditions import Meanings
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def values_of(tests: Iterable[VariableTest], signature: Signature, samples: Samp
             continue  # outputs are no samples, and how many values there are of one event is not known
         of = counts.setdefault(variable, {})
         for value, count in samples.values(field.name, actions):
+            if not may_show(field.name, value):
+                continue
             for text in _seen_through(field, value):
                 of[text] = of.get(text, 0) + count
     return {

@@ -23,7 +23,7 @@ from vigil_lang.syntax import parse
 from vigil_lang.trace import Action, Argument, Signature, observe
 from vigil_lang.trace.samples import MAX_LENGTH, MAX_VALUES, Samples, sampled
 from vigil_lsp.recordings import loading, reports
-from vigil_lsp.recordings.loading import MAX_TEXT, without_long_values
+from vigil_lsp.recordings.loading import MAX_TEXT, shown_signature
 from vigil_lsp.recordings.messages import Policies, Progress, Question, RunsLoaded, frame
 from vigil_lsp.recordings.process import RecordingsProcess, Unanswered
 from vigil_lsp.recordings.queries import answer_steps
@@ -203,7 +203,7 @@ def test_kinds_have_samples() -> None:
 
 def test_long_values_are_open_in_the_server() -> None:
     signature = observe([trace_of(("A", {"short": "s", "long": "x" * (MAX_TEXT + 1)}))])
-    args = without_long_values(signature).actions["A"].args
+    args = shown_signature(signature).actions["A"].args
     assert args["short"].values == {"s"}
     assert args["long"].values is None
     assert args["long"].types == {"text"}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics.secrets import hides, learn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,22 +105,29 @@ class _Counts:
     def samples(self) -> ActionSamples:
         names = sorted(self.carried.items(), key=_order)[:MAX_ARGUMENTS]
         arguments = {
-            name: ArgumentSamples(count, tuple(sorted(self.values[name].items(), key=_order)[:MAX_VALUES]))
+            name: ArgumentSamples(
+                count, tuple(islice(filter(_open, sorted(self.values[name].items(), key=_order)), MAX_VALUES))
+            )
             for name, count in names
         }
         return ActionSamples(self.events, arguments)
 
 
 def sampled(traces: Iterable[Trace]) -> Samples:
-    """What the events of runs carry, by action and by kind."""
+    """What the events of runs carry, by action and by kind, but secrets: this output knows them from now on."""
     actions: dict[str, _Counts] = {}
     kinds: dict[str, _Counts] = {}
     for trace in traces:
         for event in trace.events:
+            learn(event.args)
             actions.setdefault(event.action, _Counts()).add(event)
             for kind in dict.fromkeys(event.kinds):
                 kinds.setdefault(kind, _Counts()).add(event)
     return Samples(_most(actions), _most(kinds))
+
+
+def _open(found: tuple[str, int]) -> bool:
+    return not hides(found[0])
 
 
 def _most(counts: Mapping[str, _Counts]) -> dict[str, ActionSamples]:

@@ -16,6 +16,7 @@ from vigil_lang.abstraction.tools import named_tools
 from vigil_lang.analysis.reachability import Reachability
 from vigil_lang.base.files import lies_in, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.secrets import hides, one_output
 from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.ingest.load import is_packed
 from vigil_lang.project.paths import parted, trace_paths
@@ -264,10 +265,13 @@ class Runs:
         self.recorded, self.occurring = recorded, occurring
         self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
         Runs._numbers += 1
+        with one_output():
+            samples = sampled(traces)
+            signature = shown_signature(self.signature)
         self.summary = RunsSummary(
             Runs._numbers,
-            without_long_values(self.signature),
-            sampled(traces) if traces else Samples(),
+            signature,
+            samples,
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
             (*runs.missing, *unread),
@@ -321,13 +325,13 @@ MAX_TEXT = 200_000
 """Characters of the values of one argument that are sent to the server; with more it counts as open there."""
 
 
-def without_long_values(signature: Signature) -> Signature:
-    """A signature that the server can hold: sets of long values are open in it.
+def shown_signature(signature: Signature) -> Signature:
+    """A signature that the server may hold: sets of long values, and those with a secret, are open in it.
 
     An open set never makes a finding that the closed one would not.
     """
     actions = {
-        name: Action({key: _with_short_values(value) for key, value in action.args.items()}, action.kinds, action.open)
+        name: Action({key: _shown_argument(value) for key, value in action.args.items()}, action.kinds, action.open)
         for name, action in signature.actions.items()
     }
     outputs = signature.outputs
@@ -336,7 +340,8 @@ def without_long_values(signature: Signature) -> Signature:
     return replace(signature, actions=actions, outputs=outputs)
 
 
-def _with_short_values(argument: Argument) -> Argument:
-    if argument.values is None or sum(map(len, argument.values)) <= MAX_TEXT:
+def _shown_argument(argument: Argument) -> Argument:
+    values = argument.values
+    if values is None or (sum(map(len, values)) <= MAX_TEXT and not any(map(hides, values))):
         return argument
     return replace(argument, values=None)

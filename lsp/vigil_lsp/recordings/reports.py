@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.secrets import learn, masked
 from vigil_lang.report.markdown import block, code
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.verdict.lines import event_text
@@ -100,19 +101,24 @@ def _run(trace: Trace, verdict: StatementVerdict, folder: str) -> Iterator[str]:
 
 
 def _offence(offence: Offence, trace: Trace, file: str, lines: dict[int, int]) -> Iterator[str]:
-    yield f"### {link(offence.event, file, lines.get(offence.index))} {sentence(offence.message)}"
+    around = _around(offence, trace)
+    for at in around:
+        learn(trace.events[at].args)
+    yield f"### {link(offence.event, file, lines.get(offence.index))} {sentence(masked(offence.message))}"
     if offence.why != offence.message:
-        yield f"Why: {sentence(offence.why)}."
-    bound = [f"- {code(x)} = {'any other value' if v is None else code(v)}" for x, v in offence.bindings.items()]
+        yield f"Why: {sentence(masked(offence.why))}."
+    bound = [
+        f"- {code(x)} = {'any other value' if v is None else code(masked(v))}" for x, v in offence.bindings.items()
+    ]
     if bound:
         yield "\n".join(bound)
-    notes = {trace.index_of[miss.event]: f"near miss: {sentence(miss.why)}" for miss in offence.near_misses}
+    notes = {trace.index_of[miss.event]: f"near miss: {sentence(masked(miss.why))}" for miss in offence.near_misses}
     notes |= dict.fromkeys((trace.index_of[event] for event in offence.forbidden[:MAX_OFFENCES]), "forbidden here")
     notes[offence.index] = "**at fault**"
     yield "\n".join(
         f"- {link(trace.events[at].id, file, lines.get(at))} {_called(trace.events[at])}"
         + (f" ({notes[at]})" if at in notes else "")
-        for at in _around(offence, trace)
+        for at in around
     )
 
 

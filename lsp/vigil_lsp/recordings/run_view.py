@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import read_bytes
+from vigil_lang.diagnostics.secrets import learn, masked, masked_words
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.ingest.stream import MAX_SIZE
 from vigil_lang.report.recording import event_lines, file_of
@@ -43,10 +45,13 @@ def view(recorded: CachedRun, policies: Sequence[Policy], most: int = MAX_EVENTS
                 mentions[at].append(StatementNote(policy.path, statement.name, "", level))
             yield None
     shown = trace.events[:most]
+    for event in shown:
+        learn(event.args)
     lines = event_lines(trace, range(len(shown)))
     events = []
     for at, event in enumerate(shown):
-        events.append(_event(at, event, lines.get(at), mentions.get(at, ()), violates.get(at, ())))
+        broken = [replace(one, message=masked(one.message)) for one in violates.get(at, ())]
+        events.append(_event(at, event, lines.get(at), mentions.get(at, ()), broken))
         if at % 500 == 499:
             yield None
     file = file_of(trace.run)
@@ -78,7 +83,7 @@ def _event(
         event_text(event, _ROOM).plain,
         visible(event.action),
         tuple(map(visible, event.kinds)),
-        tuple((visible(name), tuple(map(_short, texts[:_VALUES]))) for name, texts in _some(event)),
+        tuple((visible(name), tuple(map(_short, masked_words(name, texts)[:_VALUES]))) for name, texts in _some(event)),
         event.status,
         tuple(mentions),
         tuple(violates),
