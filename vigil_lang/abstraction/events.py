@@ -19,7 +19,9 @@ Args = dict[str, tuple[str, ...]]
 
 _HOST = regex(
     r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/?#:]*)|(?P<bare>[A-Za-z0-9.-]+)(?::[0-9]+)?(?=[/?#]|\Z)"
+    r"|(?P<here>:[0-9]*(?=[/?#]|\Z))"
 )
+"""The host of an address; of HTTPie's `:8000/path` it is this machine."""
 _CHANGES_DATA = regex(
     r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
 )
@@ -68,7 +70,9 @@ def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = Fals
     """Arguments with the `host` of their urls, and the marks of what is inferred or unresolved."""
     if "url" in args:
         matches = filter(None, map(_HOST.match, args["url"]))
-        hosts = dict.fromkeys(_machine(match["host"] or match["bare"] or "") for match in matches)
+        hosts = dict.fromkeys(
+            _machine(match["host"] or match["bare"] or (match["here"] and "localhost") or "") for match in matches
+        )
         found = tuple(host for host in hosts if host)
         if found:
             args["host"] = found
