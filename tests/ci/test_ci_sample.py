@@ -37,6 +37,8 @@ BY_HAND = {
     "guests_told: prec(": "guests_told: resp(",
     # No word begins before `-`.
     r"/\brm\s+\b-rf\b/": r"/\brm\s+-rf\b/",
+    # Whether a sentence with another verb is the one that was meant is for somebody to say who reads both.
+    "Never send an API key by mail.": "Never put an API key into a mail.",
     "/// The rules of the office skill, as a model drafted them.": "/// The rules of the office skill.",
 }
 """What fixes do not do: the reviewer's part."""
@@ -74,7 +76,7 @@ def test_the_run_shows_what_dropping_bulk_does(sample: Path, installed: Path) ->
     assert violated == ["bulk_changes", "guests_told"]
 
 
-def test_fixes_and_four_edits_make_it_the_reviewed_policy(sample: Path, installed: Path) -> None:
+def test_fixes_and_five_edits_make_it_the_reviewed_policy(sample: Path, installed: Path) -> None:
     vigil(installed, sample, "lint", "--fix", "--unsafe-fixes", "policies/office.vgl")
     policy = sample / "policies" / "office.vgl"
     text = policy.read_text(encoding="utf-8")
