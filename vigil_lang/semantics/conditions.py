@@ -560,7 +560,8 @@ class Conditions:
         fix: Fix | None = Fix(f"write `{wanted}`", (Edit(name.span, wanted),))
         if argument and not near:
             # Whether it is there, or what it is, nobody can tell; a call of another action it is not.
-            help_text, fix = f"that the call has such an argument is `has {name.text}`; its value is tested", None
+            fix = None
+            help_text = f"`has {name.text}` tests that the call has this argument, `{name.text} = …` its value"
         message = f"no pattern named `{name.text}` is declared"
         self.terms.fail("VGL201", message, scope.place(name.span), help_text, fix)
 

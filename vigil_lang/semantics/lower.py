@@ -83,7 +83,7 @@ class Statement(Node, frozen=True, eq=False, gc=True, dict=True):
         return self.syntax.name.span
 
 
-Statement.requirement = tree.MovedField(Statement.__dict__["requirement"])  # type: ignore[assignment]  # set once
+Statement.requirement = tree.MovedField(Statement.__dict__["requirement"])  # type: ignore[assignment]  # it reads the field
 
 
 class Recalled(Protocol):
