@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _FORMS = ("code", "script", "module", "command", "shell", "elsewhere")
 
-FLAGS = frozenset({"plus", "single", "stop", "strict", "itself", "unseen"})
+FLAGS = frozenset({"plus", "single", "stop", "strict", "itself", "capitals", "unseen"})
 TEXTS = frozenset(
     {"summary", "switches", "values", "optional", "bundle", "ignore", "chdir", "reads"}
     | {"environment", "settings", "families", "runs", "safe", "versions", "base"}
@@ -55,6 +55,7 @@ def build(
         stop=table.get("stop", False),
         strict=table.get("strict", False),
         itself=table.get("itself", False),
+        capitals=table.get("capitals", False),
         bundle=table.get("bundle", "") == "first",
         assign=table.get("assign", ""),
         ignore=frozenset(table.get("ignore", "").split()),

@@ -174,7 +174,7 @@ class _Reading:
             self.expects = False
             found.operands.append(word)
             return
-        name = word.text
+        name = word.text.upper() if found.program.capitals and word.text.upper() in commands else word.text
         listed = name in commands
         below = commands.get(name if listed else "_")
         if below is None and not (top and self._may_be_subcommand(name)):

@@ -115,6 +115,8 @@ class Program(Frozen, frozen=True):
     strict: bool = False
     itself: bool = False
     """A subcommand whose name is the first word of the command that it runs: `yarn eslint src`."""
+    capitals: bool = False
+    """Its subcommands are words in capitals, which may be written in letters of any case: `http get …`."""
     bundle: bool = False
     assign: Mapping[str, str] | str = ""
     ignore: frozenset[str] = frozenset()
