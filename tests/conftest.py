@@ -8,8 +8,8 @@ what a process reaches that a test starts, for a measured one takes three times 
 without: such tests, a few, are marked `@pytest.mark.processes`, and end what they start so that it tells. Tests of
 the language server, of editors, of actions, of the installed copy and of what attackers can do look from outside, those
 that compare engines look at runs made at random, those of limits at inputs as large as can be, and some say of very
-many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.unmeasured`. Nor are
-slow tests that reach nothing but what others reach: `make unmeasured` finds them and writes `unmeasured.txt`.
+many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.unmeasured`. Nor
+are slow tests that reach nothing but what others reach: `make unmeasured` finds them and writes `unmeasured.txt`.
 """
 
 from __future__ import annotations
