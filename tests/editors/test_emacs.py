@@ -301,7 +301,7 @@ def test_lsp_mode_is_told_of_the_server(emacs: Path, home: Path) -> None:
     languages, command, modes = check(emacs, home, "lsp-mode")
     assert command == ["vigil", "lsp"]
     assert modes == ["vigil-mode", "vigil-ts-mode", "vigil-config-mode"]
-    assert {mode: language for mode, language in languages} == {
+    assert dict(languages) == {
         "vigil-mode": "vigil",
         "vigil-ts-mode": "vigil",
         "vigil-config-mode": "toml",
