@@ -258,6 +258,10 @@ STATES = [
     ({"messages": [*TOLD, "go", {"role": "assistant", "content": "bye"}, {"x": 1}]}, 2, 8),
     (snapshots(UNTOLD[:2], UNTOLD), 2, 5),
     (snapshots([], TOLD), 0, 5),
+    # What looks like an update that adds nothing is one in a stream of updates only.
+    ([*TOLD, {"node": {"x": 1}}], 1, 6),
+    ([{"messages": TOLD}, {"node": None}], 1, 6),
+    ([{"node": None}, {"model": {"messages": TOLD}}, {"node": {"x": 1}}], 0, 5),
 ]
 
 
@@ -320,6 +324,15 @@ def test_a_history_of_pydantic_ai_inside_an_object(wrapped: Callable[[list[objec
         each for each in alone if not isinstance(each, Start)
     ]
     assert runs(found)[-1].not_understood == 0
+
+
+def test_messages_of_pydantic_ai_beside_the_history_that_is_read_are_counted(tmp_path: Path) -> None:
+    messages = json.loads((DUMPS / "pai_all.json").read_text(encoding="utf-8"))
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"messages": messages[:2], "new_messages": messages[1:4]}), encoding="utf-8")
+    with opened(path) as (stream, name):
+        last = runs(list(read_records(stream, name)))[-1]
+    assert (last.not_understood, last.records) == (2, 4)
 
 
 def test_two_histories_of_pydantic_ai_are_two_runs() -> None:

@@ -129,7 +129,8 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
             yield from loose.read(message_of(line), _time(line))
             continue
         if not _is_state(line):
-            if (added := _added(line)) is not None:
+            added, others = _added(line), loose is not None or threads or without
+            if added or (added is not None and not others):  # in a stream of updates some nodes add nothing
                 lines.open()
                 updates += added
             continue

@@ -6,6 +6,7 @@ returned can be told all the same; whose a text is cannot.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec import field
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from vigil_lang.base.structs import Mutable
 from vigil_lang.ingest.arguments import decoded_arguments
 from vigil_lang.ingest.calls import Calls
-from vigil_lang.ingest.content import joined, moment, obj, objects, output_text, string
+from vigil_lang.ingest.content import compact, joined, moment, obj, objects, output_text, string
 from vigil_lang.ingest.reader import Reader
 from vigil_lang.trace.record import Call, Message, Result, Start
 
@@ -55,13 +56,11 @@ def _is_part(part: Any) -> bool:
     return isinstance(part, dict) and ("content" in part or "tool_call_id" in part) and "type" not in part
 
 
-def _held(line: dict[str, Any]) -> list[Any]:
-    """The messages that an object or the state in it holds: a result of a run, or what a program made of one."""
-    for holder in (line, obj(line.get("_state")), obj(line.get("state"))):
-        for name in _HISTORIES:
-            if any(map(_is_message, objects(holder.get(name)))):
-                return list(holder[name])
-    return []
+def _held(line: dict[str, Any]) -> list[list[Any]]:
+    """The lists of messages that an object or the state in it holds: a result of a run, or what a program made of one."""
+    holders = (line, obj(line.get("_state")), obj(line.get("state")))
+    lists = (holder.get(name) for holder in holders for name in _HISTORIES)
+    return [listed for listed in lists if isinstance(listed, list) and any(map(_is_message, objects(listed)))]
 
 
 def read(lines: Lines, run: Run) -> Iterator[Record]:
@@ -82,8 +81,12 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
         lists += 1
         reading = _Reading(lines, run)
         yield Start(run)
-        for message in held:
+        for message in held[0]:
             yield from reading.message(obj(message))
+        read_already = set(map(compact, held[0]))
+        for message in chain.from_iterable(held[1:]):
+            if compact(message) not in read_already:
+                lines.count(understood=False)
     if alone is None and not lists:
         yield Start(run)
 
