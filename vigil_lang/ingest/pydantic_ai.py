@@ -57,7 +57,7 @@ def _is_part(part: Any) -> bool:
 
 
 def _held(line: dict[str, Any]) -> list[list[Any]]:
-    """The lists of messages that an object or the state in it holds: a result of a run, or what a program made of one."""
+    """The lists of messages that an object, or the state in it, holds: a result of a run, or what was made of one."""
     holders = (line, obj(line.get("_state")), obj(line.get("state")))
     lists = (holder.get(name) for holder in holders for name in _HISTORIES)
     return [listed for listed in lists if isinstance(listed, list) and any(map(_is_message, objects(listed)))]
