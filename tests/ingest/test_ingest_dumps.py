@@ -309,6 +309,7 @@ def test_what_a_tool_of_adk_gave_back(response: object, output: str | None) -> N
     "wrapped",
     [
         lambda messages: {"all_messages": messages},
+        lambda messages: {"new": messages[2:], "history": messages},
         lambda messages: {"output": "done", "messages": messages, "new_messages": messages[2:]},
         lambda messages: {"output": "done", "_state": {"message_history": messages, "run_step": 3}},
     ],
@@ -329,10 +330,10 @@ def test_a_history_of_pydantic_ai_inside_an_object(wrapped: Callable[[list[objec
 def test_messages_of_pydantic_ai_beside_the_history_that_is_read_are_counted(tmp_path: Path) -> None:
     messages = json.loads((DUMPS / "pai_all.json").read_text(encoding="utf-8"))
     path = tmp_path / "run.json"
-    path.write_text(json.dumps({"messages": messages[:2], "new_messages": messages[1:4]}), encoding="utf-8")
+    path.write_text(json.dumps({"messages": messages[1:4], "earlier": messages[:2]}), encoding="utf-8")
     with opened(path) as (stream, name):
         last = runs(list(read_records(stream, name)))[-1]
-    assert (last.not_understood, last.records) == (2, 4)
+    assert (last.not_understood, last.records) == (1, 4)
 
 
 def test_two_histories_of_pydantic_ai_are_two_runs() -> None:

@@ -34,10 +34,6 @@ _NOT_RUN = frozenset({"unknown_tool", "unavailable_tool", "validation_error"})
 """Why a call is to be made again that was never made: no such tool, or not with such arguments."""
 
 
-_HISTORIES = ("all_messages", "message_history", "messages", "new_messages")
-"""Where programs keep messages that are not a document of their own, the whole history before what one run added."""
-
-
 def detect(head: Sequence[dict[str, Any]]) -> bool:
     """Whether the first object is a request or a response with parts, or holds a list of them."""
     return bool(head) and (_is_message(head[0]) or bool(_held(head[0])))
@@ -57,10 +53,10 @@ def _is_part(part: Any) -> bool:
 
 
 def _held(line: dict[str, Any]) -> list[list[Any]]:
-    """The lists of messages that an object, or the state in it, holds: a result of a run, or what was made of one."""
+    """The lists of messages that an object, or the state in it, holds (a result, for instance), the longest first."""
     holders = (line, obj(line.get("_state")), obj(line.get("state")))
-    lists = (holder.get(name) for holder in holders for name in _HISTORIES)
-    return [listed for listed in lists if isinstance(listed, list) and any(map(_is_message, objects(listed)))]
+    lists = (each for holder in holders for each in holder.values() if any(map(_is_message, objects(each))))
+    return sorted(lists, key=len, reverse=True)
 
 
 def read(lines: Lines, run: Run) -> Iterator[Record]:
