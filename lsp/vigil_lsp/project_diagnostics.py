@@ -91,7 +91,7 @@ class ProjectDiagnostics:
         return loaded.findings if loaded is not None else ()
 
     def _unread(self, project: Project, path: str) -> Iterator[Diagnostic]:
-        """What is wrong with the runs that a configuration names, where it names them."""
+        """What is wrong with the runs and signatures that a configuration names, where it names them."""
         unread = self._workspace.recordings.unread(str(project.root))
         if not unread:
             return
@@ -100,9 +100,9 @@ class ProjectDiagnostics:
             place = locate(source.text)
             for name in ("tool", "vigil") if path.endswith("pyproject.toml") else ():
                 place = place.members[name]
-            runs = place.members["runs"]
-            for at, message in unread.items():
-                span = runs.items[at].value if at < len(runs.items) else runs.value
+            for (setting, at), message in unread.items():
+                named = place.members[setting]
+                span = named.items[at].value if at < len(named.items) else named.value
                 yield Diagnostic.of("VGL001", message, source, span, severity="warning")
 
     def _publish(self, findings: Iterable[tuple[str, Diagnostic]], before: set[str]) -> set[str]:

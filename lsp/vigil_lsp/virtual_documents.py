@@ -43,6 +43,7 @@ _ASKED: dict[str, tuple[str, ...]] = {
     "tests": ("path",),
     "codes": (),
 }
+_UPWARDS = re.compile(r"\]\((\.\./[\w./-]+)")
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -147,7 +148,13 @@ async def text_of(document: Virtual, workspace: Workspace) -> str:
         case _:
             if document.name not in CODES:
                 raise Unanswered(f"there is no code `{document.name}`")
-            return resource("codes", f"{document.name}.md").read_text(encoding="utf-8")
+            return _page(resource("codes", f"{document.name}.md"))
+
+
+def _page(path: Path) -> str:
+    """A page with links to the files beside its folder, which a generated document has not."""
+    text = path.read_text(encoding="utf-8")
+    return _UPWARDS.sub(lambda link: f"]({path.parent.joinpath(link[1]).resolve().as_uri()}", text)
 
 
 def check_readable(path: str, workspace: Workspace) -> None:

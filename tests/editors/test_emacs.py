@@ -295,3 +295,14 @@ def test_eglot_shows_the_findings_of_a_configuration(emacs: Path, home: Path) ->
     ((line, kind, told),) = check(emacs, home, "eglot", str(project / "vigil.toml"))
     assert (line, kind) == (2, "eglot-warning")
     assert "the vocabulary has no kind `file.raed`" in told
+
+
+def test_lsp_mode_is_told_of_the_server(emacs: Path, home: Path) -> None:
+    languages, command, modes = check(emacs, home, "lsp-mode")
+    assert command == ["vigil", "lsp"]
+    assert modes == ["vigil-mode", "vigil-ts-mode", "vigil-config-mode"]
+    assert dict(languages) == {
+        "vigil-mode": "vigil",
+        "vigil-ts-mode": "vigil",
+        "vigil-config-mode": "toml",
+    }

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.ingest.recordings import calls, records, results, runs, said
 from vigil_lang.ingest import read_records
-from vigil_lang.ingest.load import opened
+from vigil_lang.ingest.load import opened, reader_of
 from vigil_lang.runs import load_trace
 from vigil_lang.trace.record import Call, Message, Record, Result, Start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DUMPS = Path(__file__).parents[1] / "fixtures/runs/dumps"
 
@@ -172,3 +176,218 @@ def test_the_log_of_claude_desktop() -> None:
     assert isinstance(found[0], Start)
     assert {type(each) for each in found} == {Start, Call, Result}
     assert not any(isinstance(each, Message) for each in found)
+
+
+def test_a_call_that_a_person_edited_before_it_was_made_is_the_edited_one() -> None:
+    """LangGraph keeps the message as the model wrote it in the snapshot before, under the same id."""
+    found = dumped("lg_edited.json")
+    assert outcomes(found) == [("bash", {"command": "rm -rf /"}, "ok", "a.txt", True)]
+    assert said(found) == [("user", "one"), ("agent", "done")]
+
+
+def test_messages_that_a_graph_removes_are_not_said_again() -> None:
+    found = dumped("lg_trimmed.json")
+    assert [text for role, text in said(found) if role == "user"] == ["one", "two", "three"]
+    assert [call.args for call in calls(found)] == [{"command": "ls"}]
+    assert runs(found)[-1].not_understood == 0
+
+
+def answered(name: str, *, call: str = "ls", said_: str = "", kind: str = "ai") -> dict[str, object]:
+    calls_ = [TOOL_CALL | {"args": {"command": call}}] if call else []
+    return {"type": kind, "id": name, "content": said_, "tool_calls": calls_}
+
+
+def snapshots(*states: list[dict[str, object]]) -> list[dict[str, object]]:
+    config = {"configurable": {"thread_id": "t"}}
+    return [
+        {"values": {"messages": state}, "config": config, "created_at": f"2026-01-05T10:00:0{at}Z"}
+        for at, state in enumerate(states)
+    ]
+
+
+RESULT: dict[str, object] = {"type": "tool", "id": "r", "content": "a.txt", "tool_call_id": "c1", "status": "success"}
+
+
+@pytest.mark.parametrize(
+    ("after", "commands", "lost"),
+    [
+        # What was called stays called, whatever becomes of the message that called it.
+        ([answered("a", call=""), RESULT], ["ls"], 0),
+        ([answered("a"), RESULT | {"content": "[cleared]"}], ["ls"], 0),
+        # Another branch that calls something else under the same ids is not read, and that is said.
+        ([answered("a", call="rm x")], ["ls"], 1),
+    ],
+)
+def test_a_message_that_is_replaced_after_its_calls_were_made(
+    after: list[dict[str, object]], commands: list[str], lost: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(snapshots([answered("a"), RESULT], after)), encoding="utf-8")
+    with opened(path) as (stream, name):
+        found = list(read_records(stream, name))
+    assert [(call, output) for _, call, _, output, _ in outcomes(found)] == [
+        ({"command": c}, "a.txt") for c in commands
+    ]
+    assert runs(found)[-1].not_understood == lost
+
+
+@pytest.mark.parametrize("name", ["lg_updates.jsonl", "lg_values.jsonl"])
+def test_the_streams_of_a_graph_are_one_run(name: str) -> None:
+    found = dumped(name)
+    assert [run.source for run in runs(found)] == ["LangGraph"]
+    assert outcomes(found) == [("bash", {"command": "ls"}, "ok", "a.txt", True)]
+    assert said(found)[-1:] == [("agent", "done")]
+
+
+def test_a_stream_of_updates_whose_first_node_adds_nothing() -> None:
+    message = {"type": "ai", "content": "done", "additional_kwargs": {}}
+    lines: list[dict[str, Any]] = [
+        {"Guard.before_model": None},
+        {"model": {"messages": [message]}},
+        {"__interrupt__": [{"value": "ok?"}]},
+    ]
+    assert reader_of("langchain").detect(lines)
+    assert not reader_of("langchain").detect([{"a": 1}, *lines])
+    assert not reader_of("langchain").detect(lines[:1])
+    assert said(records("langchain", *lines)) == [("agent", "done")]
+
+
+STATES = [
+    ({"messages": UNTOLD}, 2, 5),
+    ({"messages": TOLD}, 0, 5),
+    ({"messages": [*TOLD, "go", {"role": "assistant", "content": "bye"}, {"x": 1}]}, 2, 8),
+    (snapshots(UNTOLD[:2], UNTOLD), 2, 5),
+    (snapshots([], TOLD), 0, 5),
+    # What looks like an update that adds nothing is one in a stream of updates only.
+    ([*TOLD, {"node": {"x": 1}}], 1, 6),
+    ([{"messages": TOLD}, {"node": None}], 1, 6),
+    ([{"node": None}, {"model": {"messages": TOLD}}, {"node": {"x": 1}}], 0, 5),
+]
+
+
+@pytest.mark.parametrize(("document", "lost", "of"), STATES)
+def test_what_is_not_understood_in_a_state_is_counted(document: object, lost: int, of: int, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with opened(path) as (stream, name):
+        last = runs(list(read_records(stream, name)))[-1]
+    assert (last.not_understood, last.records) == (lost, of if lost else 0)
+
+
+def test_events_of_adk_are_no_messages_of_langchain_where_a_dump_names_all_members() -> None:
+    found = dumped("adk_full_snake.json")
+    assert runs(found)[0].format == "google-adk"
+    assert [call.name for call in calls(found)] == ["bash", "bash", "bash", "boom"]
+    assert [each.status for each in results(found)] == ["ok", "error", "ok"], "what raised has no response"
+
+
+@pytest.mark.parametrize("extra", [{}, {"id": "s"}, {"state": {}, "last_update_time": 1.0}])
+def test_a_session_of_adk_without_its_names(extra: dict[str, object], tmp_path: Path) -> None:
+    call = event({"function_call": {"id": "c", "name": "bash", "args": {}}})
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps({"events": [call, {"what": "else"}, "x"]} | extra), encoding="utf-8")
+    with opened(path) as (stream, name):
+        found = list(read_records(stream, name))
+    assert [each.name for each in calls(found)] == ["bash"]
+    assert (runs(found)[0].name, runs(found)[-1].not_understood, runs(found)[-1].records) == (extra.get("id"), 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("response", "output"),
+    [({"result": None}, None), ({"result": 0}, "0"), ({"result": ""}, ""), ({"lines": 3}, '{"lines":3}')],
+)
+def test_what_a_tool_of_adk_gave_back(response: object, output: str | None) -> None:
+    found = records(
+        "google-adk",
+        event({"function_call": {"id": "c", "name": "f"}}),
+        event({"function_response": {"id": "c", "name": "f", "response": response}}),
+    )
+    assert [each.output for each in results(found)] == [output]
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda messages: {"all_messages": messages},
+        lambda messages: {"new": messages[2:], "history": messages},
+        lambda messages: {"output": "done", "messages": messages, "new_messages": messages[2:]},
+        lambda messages: {"output": "done", "_state": {"message_history": messages, "run_step": 3}},
+    ],
+)
+def test_a_history_of_pydantic_ai_inside_an_object(wrapped: Callable[[list[object]], object], tmp_path: Path) -> None:
+    messages = json.loads((DUMPS / "pai_all.json").read_text(encoding="utf-8"))
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(wrapped(messages)), encoding="utf-8")
+    with opened(path) as (stream, name):
+        found = list(read_records(stream, name))
+    alone = dumped("pai_all.json")
+    assert [each for each in found if not isinstance(each, Start)] == [
+        each for each in alone if not isinstance(each, Start)
+    ]
+    assert runs(found)[-1].not_understood == 0
+
+
+def test_messages_of_pydantic_ai_beside_the_history_that_is_read_are_counted(tmp_path: Path) -> None:
+    messages = json.loads((DUMPS / "pai_all.json").read_text(encoding="utf-8"))
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"messages": messages[1:4], "earlier": messages[:2]}), encoding="utf-8")
+    with opened(path) as (stream, name):
+        last = runs(list(read_records(stream, name)))[-1]
+    assert (last.not_understood, last.records) == (1, 4)
+
+
+def test_two_histories_of_pydantic_ai_are_two_runs() -> None:
+    messages = json.loads((DUMPS / "pai_all.json").read_text(encoding="utf-8"))
+    found = records("pydantic-ai", {"all_messages": messages}, {"all_messages": messages}, {"other": 1})
+    assert len([each for each in found if isinstance(each, Start) and not each.again]) == 1, "and the first"
+    assert len(calls(found)) == 2 * len(calls(dumped("pai_all.json")))
+
+
+def test_a_history_of_pydantic_ai_without_defaults() -> None:
+    """Neither the kinds of messages nor those of parts are in it: a text may be the user's, or only be thought."""
+    found = dumped("pai_exclude_defaults.json")
+    assert [(name, args, status, ran) for name, args, status, _, ran in outcomes(found)] == [
+        ("bash", {"command": "ls"}, "unknown", True),
+        ("bash", {"command": "fail"}, "error", True),
+        ("nope", {}, "error", False),
+        ("bash", {"wrong": 1}, "error", False),
+    ]
+    assert said(found) == []
+    assert (runs(found)[-1].not_understood, runs(found)[-1].records) == (3, 8)
+
+
+LOG = (DUMPS / "claude-desktop.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOG.replace("[filesystem] [info]", "[info] [filesystem]"),
+        LOG.replace("[filesystem] [info]", "[info]"),
+        "Server is starting\n[files] ready\n" + LOG,
+        LOG.replace("\n", "\r\n"),
+    ],
+)
+def test_the_log_of_claude_desktop_of_other_versions(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "mcp-server-filesystem.log"
+    path.write_bytes(text.encode())
+    with opened(path) as (stream, name):
+        found = list(read_records(stream, name))
+    assert outcomes(found) == [("read_file", {"path": "/home/ann/a.txt"}, "ok", "hello", True)]
+    assert runs(found)[-1].not_understood == 1
+
+
+def test_answers_of_two_servers_in_the_log_of_claude_desktop_are_told_apart(tmp_path: Path) -> None:
+    """`mcp.log` has the messages of all servers, each of which counts its own."""
+    line = "2026-01-05T10:00:0{}.000Z [info] [{}] Message from {}: {}\n"
+    ask = '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"NAME","arguments":{}}}'
+    tell = '{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"NAME"}]}}'
+    path = tmp_path / "mcp.log"
+    told = [("a", "client", ask), ("b", "client", ask), ("a", "server", tell), ("b", "server", tell)]
+    path.write_text(
+        "".join(line.format(at, who, side, what.replace("NAME", who)) for at, (who, side, what) in enumerate(told)),
+        encoding="utf-8",
+    )
+    with opened(path) as (stream, name):
+        found = list(read_records(stream, name))
+    assert [(name, output) for name, _, _, output, _ in outcomes(found)] == [("a", "a"), ("b", "b")]

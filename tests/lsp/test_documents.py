@@ -86,6 +86,14 @@ async def command(session: Session, name: str, *arguments: Any) -> Any:
     return await session.ask(types.WORKSPACE_EXECUTE_COMMAND, types.ExecuteCommandParams(name, list(arguments)))
 
 
+@pytest.mark.parametrize(("code", "name"), [("VGL308", "vocabulary.md"), ("VGL003", "security.md")])
+async def test_a_page_of_a_code_leads_to_the_other_pages(session: Session, code: str, name: str) -> None:
+    text = await content(session, f"vigil:/codes/{code}.md")
+    (link,) = re.findall(rf"\((file:[^)#]*/{name})", text)
+    assert Path(to_fs_path(link) or "").is_file()
+    assert "](../" not in text
+
+
 async def test_texts(session: Session) -> None:
     session.write("r.jsonl", RUN)
     page = await session.open(f"// runs: r.jsonl\n{POLICY}")

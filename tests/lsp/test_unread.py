@@ -56,6 +56,22 @@ async def test_an_unreadable_run_is_said_in_the_configuration_and_the_lens(alone
     assert await session.until(lambda: not published(session, "vigil.toml"))
 
 
+async def test_a_signature_that_cannot_be_read_is_said_where_it_is_configured(alone: Alone) -> None:
+    session = await alone(PROFILES[0], begin=False)
+    session.write("vigil.toml", 'runs = ["good.jsonl"]\nsignatures = [\n    "broken.json",\n    "gone.json",\n]\n')
+    session.write("good.jsonl", json.dumps({"action": "Read", "args": {"to": "a"}}) + "\n")
+    session.write("broken.json", "{")
+    await session.begin()
+    await session.open(POLICY)
+    assert await session.until(lambda: len(published(session, "vigil.toml")) == 2)
+    broken, gone = published(session, "vigil.toml")
+    assert (broken.range.start.line, gone.range.start.line) == (2, 3)
+    assert broken.message.startswith("this signature cannot be read: `broken.json`: the file ends in the middle")
+    assert gone.message == "this signature cannot be read: there is no file `gone.json`"
+    assert [one.code for one in published(session, "broken.json")] == ["VGL604"]
+    assert not published(session, "gone.json")
+
+
 async def test_a_configuration_that_cannot_be_read_is_said_at_the_policy(alone: Alone) -> None:
     session = await alone(PROFILES[0], begin=False)
     session.write("vigil.toml", "runs = [\n")

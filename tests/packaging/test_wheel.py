@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
+from posixpath import normpath
 
 import pytest
 from packaging.requirements import Requirement
@@ -46,6 +48,22 @@ def test_what_the_verbs_read_is_inside(wheel: Path) -> None:
     ):
         assert wanted in names
     assert not [n for n in names if n.startswith("tests/")]
+
+
+def test_links_of_the_pages_of_codes_lead_somewhere(wheel: Path) -> None:
+    """An editor opens the installed page of a finding's code."""
+    archive = zipfile.ZipFile(wheel)
+    pages = [name for name in archive.namelist() if name.startswith("vigil_lang/codes/")]
+    linked = {
+        (page, normpath(f"vigil_lang/codes/{link}"), anchor)
+        for page in pages
+        for link, anchor in re.findall(r"\]\(([\w./-]+\.md)(?:#([\w-]+))?\)", archive.read(page).decode())
+    }
+    assert "vigil_lang/vocabulary.md" in {target for _, target, _ in linked}
+    assert not [(page, target) for page, target, _ in linked if target not in archive.namelist()]
+    for page, target, anchor in linked:
+        headings = re.findall(r"^#+ (.+)$", archive.read(target).decode(), re.MULTILINE)
+        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, page
 
 
 def requirements(wheel: Path) -> list[Requirement]:

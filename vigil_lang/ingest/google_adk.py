@@ -29,12 +29,13 @@ _RAN = "OUTCOME_OK"
 
 def detect(head: Sequence[dict[str, Any]]) -> bool:
     """Whether the first object is an event, or a session with a list of them."""
-    if not head:
-        return False
-    if _is_event(head[0]):
-        return True
-    named = bool(string(head[0], "app_name", "appName")) and bool(string(head[0], "user_id", "userId"))
-    return named and isinstance(head[0].get("events"), list)
+    return bool(head) and (_is_event(head[0]) or _is_session(head[0]))
+
+
+def _is_session(line: dict[str, Any]) -> bool:
+    """Whether this is a session; a dump of one may have lost its names, but not what makes an event."""
+    named = bool(string(line, "app_name", "appName")) and bool(string(line, "user_id", "userId"))
+    return (named and isinstance(line.get("events"), list)) or any(map(_is_event, objects(line.get("events"))))
 
 
 def _is_event(line: dict[str, Any]) -> bool:
@@ -52,11 +53,16 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
                 yield Start(run)
             yield from _event(lines, line, calls, ())
             continue
+        if not _is_session(line):
+            continue
+        lines.open()
         number += 1
-        yield Start(replace(run, name=string(line, "id") or str(number), source=string(line, "app_name", "appName")))
+        name = string(line, "id") or (str(number) if number > 1 else None)
+        yield Start(replace(run, name=name, source=string(line, "app_name", "appName")))
         own = Calls()
-        for at, event in enumerate(objects(line.get("events"))):
-            yield from _event(lines, event, own, ("events", at))
+        for at, event in enumerate(line["events"]):
+            lines.count(understood=_is_event(obj(event)))
+            yield from _event(lines, obj(event), own, ("events", at))
     if calls is None and not number:
         yield Start(run)
 
@@ -101,8 +107,8 @@ def _response(part: dict[str, Any]) -> dict[str, Any]:
 
 def _returned(result: Any) -> Any:
     """What a tool gave back: ADK puts what is no object under `result`, and what went wrong under `error`."""
-    alone = isinstance(result, dict) and len(result) == 1
-    return present(result, "result", "error") or result if alone else result
+    alone = next(iter(result)) if isinstance(result, dict) and len(result) == 1 else None
+    return result[alone] if alone in ("result", "error") else result
 
 
 def _said(role: Any, texts: list[str], time: int | None) -> Iterator[Message]:

@@ -45,6 +45,7 @@ class Lines:
         self._knows: Callable[[dict[str, Any]], bool] | None = None
         self.told = False
         """Whether the current object told something: whoever watches says so."""
+        self._opened = False
         self.read = 0
         """Objects that were read since somebody watches."""
         self.not_understood = 0
@@ -63,6 +64,15 @@ class Lines:
         A format has many objects that tell of no call, so silence alone says nothing.
         """
         self._knows = knows
+
+    def open(self) -> None:
+        """The current object only holds others, which are counted in its place."""
+        self._opened = True
+
+    def count(self, *, understood: bool) -> None:
+        """Count an object that another one holds."""
+        self.read += 1
+        self.not_understood += not understood
 
     def head(self) -> list[dict[str, Any]]:
         """The first objects, a few dozen at most, up to one at fault: what iterating yields again."""
@@ -87,12 +97,11 @@ class Lines:
 
     def _watched(self, knows: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
         for value in self._objects():
-            self.told = False
+            self.told = self._opened = False
             yield value
             # The reader is done with it when it asks for the next one.
-            self.read += 1
-            if not self.told and not knows(value):
-                self.not_understood += 1
+            if not self._opened:
+                self.count(understood=self.told or knows(value))
 
     def _objects(self) -> Iterator[dict[str, Any]]:
         while self._ahead:

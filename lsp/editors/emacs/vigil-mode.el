@@ -8,10 +8,10 @@
 ;;; Commentary:
 
 ;; Policies in the language Vigil (`.vgl'): colours, comments, indentation, an index of what a file declares, and the
-;; language server by eglot.
+;; language server by eglot or lsp-mode.
 ;;
 ;;   (require 'vigil-mode)
-;;   (add-hook 'vigil-mode-hook #'eglot-ensure)
+;;   (add-hook 'vigil-mode-hook #'eglot-ensure) ; or #'lsp
 ;;
 ;; Where the grammar for tree-sitter is installed, `vigil-ts-mode' colours by it:
 ;;
@@ -24,6 +24,11 @@
 (eval-when-compile (require 'cl-lib) (require 'rx))
 
 (defvar eglot-server-programs)
+(defvar lsp-language-id-configuration)
+
+(declare-function lsp-register-client "lsp-mode")
+(declare-function lsp-stdio-connection "lsp-mode")
+(declare-function make-lsp-client "lsp-mode")
 
 (declare-function treesit-parser-create "treesit.c")
 
@@ -172,9 +177,7 @@ It is a name where something before it wants one, or where it is compared."
       (cond
        (opening
         (let ((inside (if (looking-at-p "[])}]") 0 (+ vigil-indent-offset (vigil--hang opening)))))
-          (goto-char opening)
-          (back-to-indentation)
-          (+ (current-column) inside)))
+          (+ (vigil--base opening) inside)))
        ((vigil--continues) (+ vigil-indent-offset (vigil--hang nil)))
        (t 0)))))
 
@@ -182,20 +185,54 @@ It is a name where something before it wants one, or where it is compared."
   "How tightly the connective at point joins; nil where none is."
   (cond ((looking-at-p "\\(?:implies\\_>\\|⇒\\)") 0)
         ((looking-at-p "\\(?:or\\_>\\|∨\\)") 1)
-        ((looking-at-p "\\(?:and\\_>\\|∧\\)") 2)))
+        ((looking-at-p "\\(?:and\\_>\\|∧\\)") 2)
+        ((looking-at-p "since\\_>") 3)))
+
+(defun vigil--base (opening)
+  "The column that what is in the brackets at OPENING is indented from.
+It is that of a connective that begins the line behind them."
+  (goto-char opening)
+  (let ((line (progn (back-to-indentation) (current-column)))
+        (end (ignore-errors (scan-sexps opening 1))))
+    (goto-char (or end opening))
+    (skip-chars-forward " \t")
+    (if (and end (eolp) (zerop (forward-line)) (progn (back-to-indentation) (vigil--level)))
+        (max line (vigil--indentation))
+      line)))
+
+(defun vigil--part (opening)
+  "Where the part around point begins and ends in the brackets at OPENING.
+The third value is whether they hold several parts."
+  (save-excursion
+    (let ((at (point))
+          (start opening)
+          (end (or (ignore-errors (scan-sexps opening 1)) (point-max)))
+          (several nil))
+      (goto-char opening)
+      (while (and (< start end) (search-forward "," end t))
+        (let ((state (save-excursion (syntax-ppss))))
+          (when (and (eql opening (nth 1 state)) (not (nth 8 state)))
+            (setq several t)
+            (if (<= (point) at) (setq start (point)) (setq end (point))))))
+      (list start end several))))
 
 (defun vigil--hang (opening)
-  "How much deeper the line at point stands for the looser connectives around it.
-Those count that begin a line in the same brackets, which begin at OPENING."
+  "How much deeper the line at point stands where a connective begins it.
+Looser ones count that begin a line of the same part of what the brackets at
+OPENING hold, and whether these hold several parts."
   (let ((level (vigil--level))
         (looser nil))
     (when level
       (save-excursion
-        (let ((end (save-excursion
-                     (if opening (ignore-errors (goto-char opening) (forward-sexp))
-                       (unless (re-search-forward vigil--item nil t) (goto-char (point-max))))
-                     (point))))
-          (if opening (goto-char opening) (re-search-backward vigil--item nil 'move))
+        (pcase-let ((`(,start ,end ,several)
+                     (if opening (vigil--part opening)
+                       (list nil (save-excursion
+                                   (unless (re-search-forward vigil--item nil t) (goto-char (point-max)))
+                                   (point))
+                             nil))))
+          (when several
+            (push 'several looser))
+          (if start (goto-char start) (re-search-backward vigil--item nil 'move))
           (while (and (zerop (forward-line)) (< (point) end))
             (back-to-indentation)
             (let ((other (vigil--level)))
@@ -365,6 +402,15 @@ Those count that begin a line in the same brackets, which begin at OPENING."
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs
                '((vigil-mode vigil-ts-mode (vigil-config-mode :language-id "toml")) . ("vigil" "lsp"))))
+
+;;;###autoload
+(with-eval-after-load 'lsp-mode
+  (dolist (mode '((vigil-mode . "vigil") (vigil-ts-mode . "vigil") (vigil-config-mode . "toml")))
+    (add-to-list 'lsp-language-id-configuration mode))
+  (lsp-register-client
+   (make-lsp-client :new-connection (lsp-stdio-connection '("vigil" "lsp"))
+                    :major-modes '(vigil-mode vigil-ts-mode vigil-config-mode)
+                    :server-id 'vigil)))
 
 (provide 'vigil-mode)
 

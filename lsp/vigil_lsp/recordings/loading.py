@@ -30,7 +30,7 @@ from vigil_lsp.recordings.results import RunInfo, RunsSummary
 from vigil_lsp.recordings.time_limit import TooLong, limited
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.abstraction.tools import Tool
     from vigil_lsp.recordings.run_sources import RunSources
@@ -257,7 +257,7 @@ class Runs:
         findings = [finding for one in loaded.values() for finding in one.findings]
         unread = list(_unread(runs, {f.source.path: f.message for f in (*findings, *beyond)}, loaded))
         traces = [run.trace for run in recorded]
-        signatures, wrong = _declared(self.sources.signatures)
+        signatures, wrong, undeclared = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
         occurring = Reachability(merge(*parts) if parts else _NOTHING)
         yield len(files), len(files), None
@@ -275,6 +275,7 @@ class Runs:
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
             (*runs.missing, *unread),
+            undeclared,
             sum(path not in loaded or not loaded[path].runs for path in runs.files) + self._not_there(runs),
         )
 
@@ -290,7 +291,7 @@ class Runs:
         self.occurring = Reachability(_NOTHING)
         Runs._numbers += 1
         missing = tuple((at, why) for at in range(len(self.sources.runs)))
-        self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), (), missing)
+        self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), missing=missing)
 
 
 def _unread(runs: Found, why: dict[str, str], loaded: dict[str, Loaded]) -> Iterator[tuple[int, str]]:
@@ -304,21 +305,28 @@ def _unread(runs: Found, why: dict[str, str], loaded: dict[str, Loaded]) -> Iter
             yield at, one if len(files) == 1 else f"{len(lost)} of {len(files)} recordings cannot be read: {first}"
 
 
-def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic]]:
-    """The signatures that can be read, and what is wrong with the others."""
+def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic], tuple[tuple[int, str], ...]]:
+    """The signatures that can be read, what is wrong with the others, and where which of them is named."""
     signatures: list[Signature] = []
     findings: list[Diagnostic] = []
-    for path in paths:
+    undeclared: list[tuple[int, str]] = []
+    for at, path in enumerate(paths):
         state = state_of(path)
         if waits(path) or (state is not None and state.size > MAX_BYTES):
             message = f"a signature is a file of no more than {MAX_BYTES // 1_000_000} MB"
-            findings.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))
-            continue
-        try:
-            signatures.append(load_signature(path))
-        except InputError as error:
-            findings += error.diagnostics
-    return signatures, findings
+            wrong: Sequence[Diagnostic] = [Diagnostic.of("VGL003", message, Source(path, ""), severity="warning")]
+        else:
+            try:
+                signatures.append(load_signature(path))
+                continue
+            except InputError as error:
+                wrong = error.diagnostics
+        if state is not None:  # what is not there has no place of its own to say so
+            findings += wrong
+        name = Path(path).name
+        why = f"`{name}`: {wrong[0].message}" if state is not None else f"there is no file `{name}`"
+        undeclared.append((at, f"this signature cannot be read: {why}"))
+    return signatures, findings, tuple(undeclared)
 
 
 MAX_TEXT = 200_000

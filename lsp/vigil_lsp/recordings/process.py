@@ -160,12 +160,14 @@ class RecordingsProcess:
                 found[finding.source.path] = (*found.get(finding.source.path, ()), finding)
         return {path: tuple(dict.fromkeys(findings)) for path, findings in found.items()}
 
-    def unread(self, folder: str) -> dict[int, str]:
-        """What is wrong with the patterns for runs of the configuration that counts in a folder, by their places."""
+    def unread(self, folder: str) -> dict[tuple[str, int], str]:
+        """What is wrong with the runs and signatures that the configuration of a folder names: by the setting and the
+        place in its list."""
         for path, summary in self._summaries.items():
             tracked = self._tracked_policies.get(path)
             if tracked is not None and tracked.folder == folder and not tracked.comments:
-                return dict(reversed(summary.missing))
+                runs = {("runs", at): message for at, message in reversed(summary.missing)}
+                return runs | {("signatures", at): message for at, message in summary.undeclared}
         return {}
 
     def signature_of(self, folder: str) -> Signature | None:

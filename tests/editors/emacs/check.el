@@ -86,4 +86,18 @@
             (flymake-diagnostics))))
   (eglot-shutdown (eglot-current-server)))
 
+(defvar lsp-language-id-configuration nil)
+
+(defun check-lsp-mode ()
+  "What an lsp-mode is told that is loaded after the mode: its languages, and a server by its properties."
+  (let (told)
+    (cl-letf (((symbol-function 'lsp-stdio-connection) #'identity)
+              ((symbol-function 'make-lsp-client) #'list)
+              ((symbol-function 'lsp-register-client) (lambda (client) (setq told client))))
+      (provide 'lsp-mode))
+    (check--print
+     (vector (vconcat (mapcar (lambda (pair) (vector (format "%s" (car pair)) (cdr pair))) lsp-language-id-configuration))
+             (vconcat (plist-get told :new-connection))
+             (vconcat (mapcar #'symbol-name (plist-get told :major-modes)))))))
+
 ;;; check.el ends here
