@@ -217,6 +217,8 @@ OPENING = (
         r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b|"
         rf"only (?:after|before|if|in|on|once|upon|when|with) [^:,]{{1,100}}[:,—–] ?{VERB}",
         rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {VERB} (?:the|an?|your|all|it|every|each)\b",
+        # Of what the heading or the sentence before speaks of: `Should be short.`
+        r"should (?!(?:he|i|it|she|that|the|there|these|they|this|we|you)\b)[a-z]+ \S",
         # What something cannot be without: `Requires serverless compute`, `Required if …`.
         r"requires? (?!an? (?:\w+ )?(?:understanding|knowledge)\b|understanding\b|careful\b|manual\b|"
         r"[^.]*\d\.\d)(?=\S)|required (?:if|when|where|for|only|on|in) |"
@@ -467,7 +469,7 @@ SPECIFIES = any_of(
 """What an instruction asks of what is made, rather than of who makes it."""
 
 INSTRUCTS = any_of(
-    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}(?!:$)",
+    rf"{WHERE}(?:only |also |always |first |please |then |\w+ly )?{VERB}(?!:$)",
     rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
 )
 
