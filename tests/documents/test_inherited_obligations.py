@@ -568,6 +568,7 @@ def test_parts_of_what_a_sentence_demands_are_its_own_and_no_obligations() -> No
         "A guide should cover:",
         "Each guide must have all of the following parts:",
         "Write a guide that covers the six core areas:",
+        "Include where there are some:",
         "Required sections:",
         "### Required sections (six)",
     ):
@@ -582,6 +583,11 @@ def test_parts_of_what_a_sentence_demands_are_its_own_and_no_obligations() -> No
     # What is ruled out is so one by one, and what is made of it is said of nothing that is demanded.
     assert found("# Guide\n\nDo NOT include:\n\n- Names of owners\n- Prices\n")[-2:] == ["Names of owners", "Prices"]
     assert found("# Guide\n\nGuides include:\n\n- Names of owners\n- Prices\n") == []
+
+
+def test_a_further_sentence_of_an_item_that_describes_is_none_of_its_demands() -> None:
+    items = "- Sign the list. It is worth an hour.\n- The list is signed. No names.\n"
+    assert found(f"# Work\n\n## Hard rules (mandatory)\n\n{items}") == ["Sign the list.", "The list is signed.", "No names."]
 
 
 def test_what_is_found_out_first_is_no_obligation_of_its_own() -> None:

@@ -211,6 +211,11 @@ def _tells(text: str) -> bool:
     return instructs(text) or contexts.RESTRICTS.search(bare(text)) is not None
 
 
+def _describes(plain: str) -> bool:
+    """Whether a bare sentence says how something is, and nothing in it makes a rule of that."""
+    return contexts.DESCRIBES.match(plain) is not None and contexts.ORDERED.search(plain) is None
+
+
 def _why(sentence: Sentence) -> Why:
     """Why a sentence in which nothing demands anything is no obligation."""
     plain = bare(sentence.text)
@@ -300,6 +305,8 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
         return None
+    if sentence.continues and not placed.tells and _describes(placed.plain):
+        return None  # it says more of what its item demands
     if is_cell and placed.lead and not (placed.tells and any(map(contexts.SECTION.search, placed.headings))):
         return None
     if is_question(placed.text) and not instructs(placed.text):
@@ -386,8 +393,7 @@ def _listed(placed: _Placed) -> _Word | None:
     if ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
     elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
-        describes = contexts.DESCRIBES.match(placed.plain) and not contexts.ORDERED.search(placed.plain)
-        is_rule = not describes or contexts.CROSSED.match(placed.text) is not None
+        is_rule = not _describes(placed.plain) or contexts.CROSSED.match(placed.text) is not None
     else:
         is_rule = placed.tells and contexts.AT_A_TIME.match(heading) is not None
     return _Word(_trimmed(heading), carries=False) if is_rule else None

@@ -66,7 +66,8 @@ LOOKS = any_of(
 _WHOLES = "(?:areas|columns|components|elements|fields|headings|items|parts|sections|topics)"
 MADE_OF = any_of(
     r"^(?!.*\b(?:not|never|don['’]t|avoid)\b).*\b(?:with|contain(?:s|ing)?|cover(?:s|ing)?|ha(?:s|ve)|includ(?:es?|ing)|consist(?:s|ing) of)"
-    rf"(?: (?:at least|all))?(?: (?:of )?(?:the|these)(?: following)?(?: (?:[\w-]+ ){{0,2}}{_WHOLES})?)?:$"
+    rf"(?: (?:at least|all))?(?: (?:of )?(?:the|these)(?: following)?(?: (?:[\w-]+ ){{0,2}}{_WHOLES})?)?:$",
+    r"^(?:always |also )?(?:include|contain|cover|mention|produce)\b[^:]{0,80}:$",
 )
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
 
