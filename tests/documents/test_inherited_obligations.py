@@ -587,7 +587,11 @@ def test_parts_of_what_a_sentence_demands_are_its_own_and_no_obligations() -> No
 
 def test_a_further_sentence_of_an_item_that_describes_is_none_of_its_demands() -> None:
     items = "- Sign the list. It is worth an hour.\n- The list is signed. No names.\n"
-    assert found(f"# Work\n\n## Hard rules (mandatory)\n\n{items}") == ["Sign the list.", "The list is signed.", "No names."]
+    assert found(f"# Work\n\n## Hard rules (mandatory)\n\n{items}") == [
+        "Sign the list.",
+        "The list is signed.",
+        "No names.",
+    ]
 
 
 def test_what_is_found_out_first_is_no_obligation_of_its_own() -> None:

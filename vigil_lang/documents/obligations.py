@@ -44,7 +44,7 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A sentence that is taken for no obligation, and why; a part has the place of the obligation that it is part of."""
+    """A sentence that is taken for no obligation, and why; a part has the place of the obligation it is a part of."""
 
     sentence: Sentence
     index: int

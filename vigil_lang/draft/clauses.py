@@ -158,7 +158,7 @@ def _heading_clauses(obliging: Sequence[Obligation]) -> set[int]:
 
 
 def _context(text: str) -> str:
-    """A heading or a part as the model may read it, beside a sentence that is read on its own: none that addresses it."""
+    """A heading or a part as the model may read it: one that addresses it would stand beside what is read alone."""
     why = addresses_model(text)
     return f"[left out: {why}]" if why else _cut(text, MAX_CONTEXT)
 

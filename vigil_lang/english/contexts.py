@@ -65,13 +65,16 @@ LOOKS = any_of(
 
 _WHOLES = "(?:areas|columns|components|elements|fields|headings|items|parts|sections|topics)"
 MADE_OF = any_of(
-    r"^(?!.*\b(?:not|never|don['’]t|avoid)\b).*\b(?:with|contain(?:s|ing)?|cover(?:s|ing)?|ha(?:s|ve)|includ(?:es?|ing)|consist(?:s|ing) of)"
+    r"^(?!.*\b(?:not|never|don['’]t|avoid)\b).*"
+    r"\b(?:with|contain(?:s|ing)?|cover(?:s|ing)?|ha(?:s|ve)|includ(?:es?|ing)|consist(?:s|ing) of)"
     rf"(?: (?:at least|all))?(?: (?:of )?(?:the|these)(?: following)?(?: (?:[\w-]+ ){{0,2}}{_WHOLES})?)?:$",
     r"^(?:always |also )?(?:include|contain|cover|mention|produce)\b[^:]{0,80}:$",
 )
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
 
-PARTS = any_of(r"required (?:[\w-]+ ){0,2}(?:components|elements|headings|items|parts|sections|topics)(?: \([^()]*\))?\W*$")
+PARTS = any_of(
+    r"required (?:[\w-]+ ){0,2}(?:components|elements|headings|items|parts|sections|topics)(?: \([^()]*\))?\W*$"
+)
 """A heading or lead below which the parts of something are named that it has to have: `Required sections`."""
 
 TITLED = Pattern(r"(?:\d+[.)] )?[A-Z][\w/-]*(?: (?:[A-Z&(][\w/&()-]*|of|and|the|to|at|a|in))+(?: ?[—–:]| - |\W*$)")
