@@ -305,6 +305,8 @@ _FIRST = (
 )
 _CHECKS = "check|verify|confirm|look|read|ask|find out|inspect|see whether|determine|validate"
 HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
+_NO_AUXILIARY = "".join(rf"(?<!\b{word} )" for word in ("is", "are", "do", "does", "can", "may", "was", "were"))
+"""Words behind which `not` makes no contrast: `Use it where ropes do not hold.`"""
 REACH = 220
 """Characters behind a verb in which something may tie it."""
 
@@ -353,7 +355,7 @@ BEGINNING = any_of(
     rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
     r"(?:if|when)\b[^:;.]{1,160}, (?!(?:an?|it|its|that|the|their|there|they|these|this|those|we|you|your)\b)[a-z-]+ "
     rf"{_TEXT}{{1,160}}? (?:instead of|rather than) \S",
-    rf"{WHERE}use{_TEXT}{{1,60}}? not (?!just\b|merely\b|necessarily\b|only\b)\S",
+    rf"{WHERE}use{_TEXT}{{1,60}}? {_NO_AUXILIARY}not (?!just\b|merely\b|necessarily\b|only\b)\S",
     rf"(?:if|when)\b(?:[^.;:]|\.(?=[\w,])){{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
