@@ -594,6 +594,21 @@ def test_a_further_sentence_of_an_item_that_describes_is_none_of_its_demands() -
     ]
 
 
+def test_an_instruction_that_goes_on_from_a_demand_is_one() -> None:
+    demand = "Never lift a wet crate."
+    for item in (f"- {demand} {{}}\n", f"# Work\n\n{demand} {{}}\n"):
+        assert found(item.format("Use the winch.")) == [demand, "Use the winch."]
+        for other in (
+            "See the guide.",
+            "You may use the winch.",
+            "Use the winch:",
+            "It is heavy.",
+            "Prefer the winch.",
+        ):
+            assert found(item.format(other)) == [demand]
+    assert found(f"{demand}\n\nUse the winch.\n") == [demand]
+
+
 def test_what_is_found_out_first_is_no_obligation_of_its_own() -> None:
     text = "# Work\n\nBefore writing anything, detect:\n\n- Kind of crate: `wood` → light\n- Weigh the lid\n"
     assert found(text) == ["Before writing anything, detect:", "Weigh the lid"]

@@ -123,6 +123,15 @@ class _Before:
             placed.headings,
         )
 
+    def goes_on(self, sentence: Sentence) -> _Word | None:
+        """The word of the sentence before one that goes on telling what to do: `Never store a key. Use the vault.`"""
+        last = self.judged[-1] if sentence.continues and sentence.kind != "cell" else None
+        if not isinstance(last, Obligation) or not instructs(sentence.text) or sentence.text.endswith(":"):
+            return None
+        plain = bare(sentence.text)
+        others = (contexts.MILD, contexts.ADVISES, contexts.POINTS, contexts.NO_DEMAND, contexts.DESCRIBES)
+        return None if any(other.search(plain) for other in others) else _Word(last.word, carries=False)
+
     def whole(self, sentence: Sentence, found: _Word) -> int | None:
         """The place of the obligation that a sentence is only a part of, though something above demands it."""
         if sentence.kind != "item" or (_tells(sentence.text) and not contexts.TITLED.match(sentence.text)):
@@ -146,7 +155,10 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
     told = asks(sentence.text) or _limits(sentence) or ("required" if before.is_required(sentence) else None)
     if told is None and sentence.text.endswith(":") and (parts := contexts.PARTS.match(sentence.text)):
         told = _trimmed(parts.group())
-    found = _Word(told, carries=_carries(told, sentence.text)) if told else _from_context(sentence, before)
+    if told is not None:
+        found: _Word | None = _Word(told, carries=_carries(told, sentence.text))
+    else:
+        found = _from_context(sentence, before) or before.goes_on(sentence)
     if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
         if found is not None and not contexts.EXPLAINED.search(sentence.text):
             makes = instructs(sentence.text) and contexts.LOOKS.match(bare(sentence.text)) is None

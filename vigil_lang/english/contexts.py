@@ -344,6 +344,9 @@ _OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
 DEFINES = Pattern(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
 """An item that says what the option, setting or topic before it stands for or does."""
 
+POINTS = any_of(r"\bsee\b")
+"""What only points somewhere else."""
+
 SAMPLES = any_of(
     r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|"
     r"conversations?|dialogs?|samples?|errors?|messages?|outputs?|rationali[sz]ations?|excuses?|thoughts?|"
