@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # of all tests in their order, so that tests of a module find what it has started, and helps others when it is done.
 WORKERS ?= -n 3 --dist worksteal
 
-.PHONY: demo test e2e postgres spark quick lint types bench fmt fuzz differential mutants rule vscode screenshots clean
+.PHONY: demo test e2e postgres spark quick lint types bench fmt fuzz differential mutants unmeasured rule vscode screenshots clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
@@ -100,6 +100,11 @@ mutants: $(READY)
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --group mutants
 	timeout 3600 "$(BIN)/mutmut" run --max-children 2
 	"$(BIN)/python" tests/gate/decide/survivors.py
+
+# Slow tests that reach only what others reach are not measured for coverage: tests/unmeasured.txt, made anew in a quarter
+# of an hour.
+unmeasured: $(READY)
+	"$(BIN)/python" -m tests.unmeasured $(WORKERS) $(PYTEST_ARGS)
 
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

@@ -8,7 +8,8 @@ what a process reaches that a test starts, for a measured one takes three times 
 without: such tests, a few, are marked `@pytest.mark.processes`, and end what they start so that it tells. Tests of
 the language server, of editors, of actions, of the installed copy and of what attackers can do look from outside, those
 that compare engines look at runs made at random, those of limits at inputs as large as can be, and some say of very
-many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.unmeasured`.
+many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.unmeasured`. Nor
+are slow tests that reach nothing but what others reach: `make unmeasured` finds them and writes `unmeasured.txt`.
 """
 
 from __future__ import annotations
@@ -138,6 +139,8 @@ UNMEASURED = {
     "test_architecture.py",
     "testing/test_mutate_score.py",
 }
+REDUNDANT = HERE / "unmeasured.txt"
+"""Tests that reach only what others reach, one a line; missing while it is made."""
 QUICK = "not slow"
 """The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
 CACHE = "VIGIL_CACHE_DIR"
@@ -150,7 +153,7 @@ MEASURED = "COVERAGE_PROCESS_CONFIG"
 # `VIGIL_CASES=1000 make test` tries more.
 settings.register_profile(
     "vigil",
-    max_examples=int(os.environ.get("VIGIL_CASES", "60")),
+    max_examples=int(os.environ.get("VIGIL_CASES", "40")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     database=None,
@@ -274,11 +277,12 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """Mark the tests that are slow, before `-m` selects, and those that are not measured."""
     paths = {item.path for item in items}
     slow, unmeasured = ({path for path in paths if _under(path, names)} for names in (SLOW, UNMEASURED))
+    redundant = set(REDUNDANT.read_text().splitlines()) if REDUNDANT.exists() else set()
     for item in items:
         generated = is_hypothesis_test(getattr(item, "obj", None))
         if generated or item.path in slow:
             item.add_marker(pytest.mark.slow)
-        if generated or item.path in unmeasured:
+        if generated or item.path in unmeasured or item.nodeid.partition("[")[0] in redundant:
             item.add_marker(pytest.mark.unmeasured)
 
 
