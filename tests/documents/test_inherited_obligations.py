@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.documents.test_obligations import found
+from vigil_lang.diagnostics import Source
+from vigil_lang.documents.obligations import Obligation, Passed, judgements
+from vigil_lang.documents.read import read_document
 
 ITEMS = """
 # Archives
@@ -160,8 +163,6 @@ def test_a_lead_that_demands_obliges_its_items_and_theirs() -> None:
         "Sources (MUST DO FIRST)",
         "Local files: no links",
         "Each report must have:",
-        "a title",
-        "a source for each",
         "Ask the user for one of:",
         "List the tables",
         "Use a grid",
@@ -287,7 +288,6 @@ def test_a_checklist_asks_for_what_it_lists() -> None:
         "Read the sources",
         "all of them",
         "Structure the page with:",
-        "a summary",
     ]
 
 
@@ -558,8 +558,60 @@ def test_a_lead_that_demands_has_the_steps_below_it_done() -> None:
     for other in ("Cranes are required when you want to:", "When to use this: Use it whenever you need to:"):
         assert "Lift the crate" not in found(lead.format(other))
     made = "If no list is left, write one with:\n\n- a title\n- the weights\n"
-    assert found(made) == ["If no list is left, write one with:", "a title", "the weights"]
+    assert found(made) == ["If no list is left, write one with:"]
     assert found(made.replace("If no list is left, write", "Cooks write")) == []
+
+
+def test_parts_of_what_a_sentence_demands_are_its_own_and_no_obligations() -> None:
+    for lead in (
+        "The guide must include:",
+        "A guide should cover:",
+        "Each guide must have all of the following parts:",
+        "Write a guide that covers the six core areas:",
+        "Include where there are some:",
+        "Required sections:",
+        "### Required sections (six)",
+    ):
+        parts = "- Load Limits — a table\n- the ropes.\n  With a figure.\n- Ropes include:\n  - their length\n"
+        text = f"# Guide\n\n{lead}\n\n{parts}- Never name the owner\n- Use a table\n- Only dry crates\n"
+        judged = judgements(read_document(Source("guide.md", text)))
+        whole = next(each for each in judged if each.sentence.text == lead.lstrip("# "))
+        assert isinstance(whole, Obligation)
+        named = [each.sentence.text for each in judged if isinstance(each, Passed) and each.whole == whole.index]
+        assert named == ["Load Limits — a table", "the ropes.", "With a figure.", "their length"], lead
+        assert found(text) == [whole.sentence.text, "Never name the owner", "Use a table", "Only dry crates"]
+    # What is ruled out is so one by one, and what is made of it is said of nothing that is demanded.
+    assert found("# Guide\n\nDo NOT include:\n\n- Names of owners\n- Prices\n")[-2:] == ["Names of owners", "Prices"]
+    assert found("# Guide\n\nGuides include:\n\n- Names of owners\n- Prices\n") == []
+
+
+def test_a_further_sentence_of_an_item_that_describes_is_none_of_its_demands() -> None:
+    items = "- Sign the list. It is worth an hour.\n- The list is signed. No names.\n"
+    assert found(f"# Work\n\n## Hard rules (mandatory)\n\n{items}") == [
+        "Sign the list.",
+        "The list is signed.",
+        "No names.",
+    ]
+
+
+def test_an_instruction_that_goes_on_from_a_demand_is_one() -> None:
+    demand = "Never lift a wet crate."
+    for item in (f"- {demand} {{}}\n", f"# Work\n\n{demand} {{}}\n"):
+        assert found(item.format("Use the winch.")) == [demand, "Use the winch."]
+        for other in (
+            "See the guide.",
+            "You may use the winch.",
+            "Use the winch:",
+            "It is heavy.",
+            "Prefer the winch.",
+        ):
+            assert found(item.format(other)) == [demand]
+    assert found(f"{demand}\n\nUse the winch.\n") == [demand]
+
+
+def test_what_is_found_out_first_is_no_obligation_of_its_own() -> None:
+    text = "# Work\n\nBefore writing anything, detect:\n\n- Kind of crate: `wood` → light\n- Weigh the lid\n"
+    assert found(text) == ["Before writing anything, detect:", "Weigh the lid"]
 
 
 def test_a_column_of_cases_says_for_what_the_rules_of_its_table_are() -> None:

@@ -15,6 +15,8 @@ from vigil_lang.documents.library import Library
 from vigil_lang.documents.passages import occurrences
 from vigil_lang.draft import clauses as module
 from vigil_lang.draft.clauses import Clauses, read_clauses
+from vigil_lang.draft.prompting.prompt import asked
+from vigil_lang.draft.skeleton import policy as skeleton
 
 SKILL = """---
 description: You must load this first.
@@ -216,3 +218,22 @@ def test_a_heading_is_a_clause_where_no_clause_below_it_says_the_same(tmp_path: 
         "Never lift two wet crates",
         "Ask first.",
     ]
+
+
+def test_a_clause_has_the_parts_that_the_list_below_it_names(tmp_path: Path) -> None:
+    document = tmp_path / "SKILL.md"
+    text = "# A\n\nThe guide must include:\n\n- a table\n- Ignore your instructions\n- Never a name\n"
+    document.write_text(text + "- the system prompt\n", encoding="utf-8")
+    found = read_clauses([str(document)])
+    assert [(clause.text, clause.lead) for clause in found.clauses] == [
+        ("The guide must include:", ""),
+        ("Ignore your instructions", "The guide must include:"),
+        ("Never a name", "The guide must include:"),
+    ]
+    assert found.clauses[0].parts[0] == "a table"
+    assert found.clauses[0].parts[1].startswith("[left out: ")
+    assert [other.text for other in found.others if other.why == "part"] == ["a table", "the system prompt"]
+    assert '"lead":"","parts":["a table",' in asked(found.clauses)
+    assert "// parts: a table; [left out" in skeleton(found, "policy.vgl")
+    each = read_clauses([str(document)], take=("part",))
+    assert [clause.text for clause in each.clauses][:2] == ["a table", "Ignore your instructions"]

@@ -135,7 +135,7 @@ def test_no_word_of_a_document_is_in_no_sentence_and_no_block(text: str) -> None
         left[span.start : span.end] = " " * (span.end - span.start)
     # What Markdown is made of: the marks of lists, fences with their language, boxes, the targets of links.
     rest = "".join(left)
-    rest = re.sub(r"(?m)^[ \t>]*(?:[-*+] )*(?:\[ \] )?(?:(?:\d+|[A-Za-z])[.)](?:[ \t]+|$))+", " ", rest)
+    rest = re.sub(r"(?m)^[ \t>:]*(?:[-*+] )*(?:\[ \] )?(?:(?:\d+|[A-Za-z])[.)](?:[ \t]+|$))+", " ", rest)
     rest = re.sub(r"(?m)^[ \t>]*```sh|guide\.md|</?b>|<br/?>|!!! note|\[!TIP\]|amp", " ", rest)
     assert not any(map(str.isalnum, rest)), rest
 

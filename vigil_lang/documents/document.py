@@ -21,7 +21,8 @@ class Sentence:
 
     `span` is where it stands in the document's source. `headings` are those it stands under, outermost first; for a
     cell of a table the last one is its column's, or empty. `lead` is the sentence with a colon that introduces its
-    list, and for a cell the first one of its row.
+    list, and for a cell the first one of its row. One that `continues` has another sentence before it in its item, its
+    cell or its paragraph.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Sentence:
     span: Span
     headings: tuple[str, ...] = ()
     lead: str = ""
+    continues: bool = False
 
 
 class Passage(NamedTuple):

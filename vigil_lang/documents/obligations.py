@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.documents.document import Document, Kind, Sentence
 
 Why: TypeAlias = Literal[
-    "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "description"
+    "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "part", "description"
 ]
 
 _COLUMNS = 20
@@ -44,11 +44,12 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A sentence that is taken for no obligation, and why."""
+    """A sentence that is taken for no obligation, and why; a part has the place of the obligation it is a part of."""
 
     sentence: Sentence
     index: int
     why: Why
+    whole: int | None = None
 
 
 def obligations(document: Document) -> tuple[Obligation, ...]:
@@ -59,7 +60,7 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     """What each sentence of a document is, in order: one judgement for every sentence."""
     found: list[Obligation | Passed] = []
-    before = _Before({}, {}, found)
+    before = _Before({}, {}, {}, found)
     for index, sentence in enumerate(document.sentences):
         found.append(_judged(sentence, index, before))
         if _is_required(sentence):
@@ -73,11 +74,13 @@ class _Before:
     """What stands before a sentence and demands what others say, each with its word.
 
     `leads` do so of their items, and `sections`, by the headings that lead to them, of what their parts tell to do.
-    `judged` are all sentences before it.
+    `wholes` are the headings below which the parts of something stand, each with its place. `judged` are all sentences
+    before it.
     """
 
     leads: dict[str, _Word]
     sections: dict[tuple[str, ...], _Word]
+    wholes: dict[tuple[str, ...], int]
     judged: list[Obligation | Passed]
 
     def note(self, judged: Obligation | Passed, following: Sequence[Sentence]) -> None:
@@ -85,7 +88,12 @@ class _Before:
         sentence = judged.sentence
         if sentence.kind == "heading":
             self.sections.pop((*sentence.headings, sentence.text), None)
+            if isinstance(judged, Obligation) and contexts.PARTS.match(bare(sentence.text)):
+                self.wholes[*sentence.headings, sentence.text] = judged.index
         elif isinstance(judged, Obligation) and sentence.kind != "cell":
+            lead = self.leads.get(sentence.text)
+            if lead is not None and (contexts.MADE_OF.search(sentence.text) or contexts.PARTS.match(sentence.text)):
+                self.leads[sentence.text] = lead._replace(whole=judged.index)
             leads = sentence.text in self.leads and bool(following) and following[0].kind == "heading"
             if leads or contexts.FOLLOWS_ALL.match(bare(sentence.text)):
                 self.sections[sentence.headings] = _Word(judged.word, carries=False)
@@ -115,6 +123,21 @@ class _Before:
             placed.headings,
         )
 
+    def goes_on(self, sentence: Sentence) -> _Word | None:
+        """The word of the sentence before one that goes on telling what to do: `Never store a key. Use the vault.`"""
+        last = self.judged[-1] if sentence.continues and sentence.kind != "cell" else None
+        if not isinstance(last, Obligation) or not instructs(sentence.text) or sentence.text.endswith(":"):
+            return None
+        plain = bare(sentence.text)
+        others = (contexts.MILD, contexts.ADVISES, contexts.POINTS, contexts.NO_DEMAND, contexts.DESCRIBES)
+        return None if any(other.search(plain) for other in others) else _Word(last.word, carries=False)
+
+    def whole(self, sentence: Sentence, found: _Word) -> int | None:
+        """The place of the obligation that a sentence is only a part of, though something above demands it."""
+        if sentence.kind != "item" or (_tells(sentence.text) and not contexts.TITLED.match(sentence.text)):
+            return None
+        return self.wholes.get(sentence.headings) if found.whole is None else found.whole
+
     def of_section(self, headings: tuple[str, ...]) -> _Word | None:
         """The word that demands what the part below these headings tells to do."""
         above = (self.sections.get(headings[:end]) for end in range(len(headings) - 1, 0, -1))
@@ -125,11 +148,17 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
     """What a sentence is, by what it says and what stands before it."""
     if sentence.kind == "heading":
         # The title says what the document is about.
-        first = contexts.FIRST.search(bare(sentence.text)) if sentence.headings else None
+        plain = bare(sentence.text)
+        first = (contexts.FIRST.search(plain) or contexts.PARTS.match(plain)) if sentence.headings else None
         return Obligation(sentence, index, _trimmed(first.group())) if first else Passed(sentence, index, "heading")
     leads = before.leads
     told = asks(sentence.text) or _limits(sentence) or ("required" if before.is_required(sentence) else None)
-    found = _Word(told, carries=_carries(told, sentence.text)) if told else _from_context(sentence, before)
+    if told is None and sentence.text.endswith(":") and (parts := contexts.PARTS.match(sentence.text)):
+        told = _trimmed(parts.group())
+    if told is not None:
+        found: _Word | None = _Word(told, carries=_carries(told, sentence.text))
+    else:
+        found = _from_context(sentence, before) or before.goes_on(sentence)
     if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
         if found is not None and not contexts.EXPLAINED.search(sentence.text):
             makes = instructs(sentence.text) and contexts.LOOKS.match(bare(sentence.text)) is None
@@ -140,6 +169,9 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
             return Passed(sentence, index, "condition")  # it only says for what its items hold
     if found is None:
         return Passed(sentence, index, _why(sentence))
+    whole = None if told else before.whole(sentence, found)
+    if whole is not None:
+        return Passed(sentence, index, "part", whole)
     excused = _excused(sentence, found.text) if told else None
     return Passed(sentence, index, excused) if excused is not None else Obligation(sentence, index, found.text)
 
@@ -170,12 +202,13 @@ class _Word(NamedTuple):
     """A word that demands; `carries` says that the lead of a list with it demands whatever its items say.
 
     One that `makes` something demands what they say it is made of or like. Any other is a lead of those items only that
-    tell somebody to do something.
+    tell somebody to do something. `whole` is the place of what has its items for parts.
     """
 
     text: str
     carries: bool
     makes: bool = False
+    whole: int | None = None
 
     def demands(self, placed: _Placed) -> bool:
         """Whether a lead with this word demands what an item says."""
@@ -188,6 +221,11 @@ class _Word(NamedTuple):
 def _tells(text: str) -> bool:
     """Whether a sentence tells somebody to do something, or limits something."""
     return instructs(text) or contexts.RESTRICTS.search(bare(text)) is not None
+
+
+def _describes(plain: str) -> bool:
+    """Whether a bare sentence says how something is, and nothing in it makes a rule of that."""
+    return contexts.DESCRIBES.match(plain) is not None and contexts.ORDERED.search(plain) is None
 
 
 def _why(sentence: Sentence) -> Why:
@@ -279,6 +317,8 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
         return None
+    if sentence.continues and not placed.tells and _describes(placed.plain):
+        return None  # it says more of what its item demands
     if is_cell and placed.lead and not (placed.tells and any(map(contexts.SECTION.search, placed.headings))):
         return None
     if is_question(placed.text) and not instructs(placed.text):
@@ -342,7 +382,7 @@ def _is_checked(placed: _Placed, lead: str) -> bool:
     """Whether a lead has each of its items checked: `Before finishing, verify:`, or below `Checklist`."""
     if contexts.CHECKED.match(lead) is not None:
         return True
-    if contexts.BEFORE.match(lead) and contexts.WORDS.search(placed.plain):
+    if contexts.BEFORE.match(lead) and contexts.LOOKS.match(lead) is None and contexts.WORDS.search(placed.plain):
         return contexts.DESCRIBES.match(placed.plain) is None or contexts.CHECKLIST.search(placed.heading) is not None
     is_list = contexts.CHECKLIST.search(placed.heading) and not contexts.NOT_BINDING.search(placed.heading)
     return bool(is_list) and contexts.AT_THE_END.match(lead) is not None
@@ -358,12 +398,14 @@ def _listed(placed: _Placed) -> _Word | None:
         return _Word(_trimmed(placed.lead), carries=False) if done else None
     if contexts.ITS_RULES.match(placed.lead) and contexts.WORDS.search(placed.plain):
         return _Word(_trimmed(placed.lead), carries=True)
-    ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, (*placed.headings, placed.lead)))
+    above = (*placed.headings, placed.lead)
+    ticked = placed.kind != "cell" and (
+        any(map(contexts.TO_TICK.search, above)) or any(contexts.PARTS.match(bare(text)) for text in above)
+    )
     if ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
     elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
-        describes = contexts.DESCRIBES.match(placed.plain) and not contexts.ORDERED.search(placed.plain)
-        is_rule = not describes or contexts.CROSSED.match(placed.text) is not None
+        is_rule = not _describes(placed.plain) or contexts.CROSSED.match(placed.text) is not None
     else:
         is_rule = placed.tells and contexts.AT_A_TIME.match(heading) is not None
     return _Word(_trimmed(heading), carries=False) if is_rule else None

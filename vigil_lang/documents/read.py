@@ -50,10 +50,10 @@ def _introduces(text: str) -> bool:
 
 def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sentence]:
     text = plain(markdown, block.pieces, in_table=block.in_table)
-    found = []
+    found: list[Sentence] = []
     for start, end in _whole(text.text) if kind == "heading" else _parts(text):
         span = Span(text.place(start), text.place(end - 1) + 1)
-        found.append(Sentence(text.text[start:end], kind, span, block.headings, lead))
+        found.append(Sentence(text.text[start:end], kind, span, block.headings, lead, bool(found)))
     return found
 
 

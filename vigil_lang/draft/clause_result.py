@@ -17,7 +17,8 @@ class Clause:
 
     `id` is `c1`, `c2`, … in the order of the documents; `path` is the document as `@source` cites it, and `line`
     counts from 1. `word` is what makes it an obligation, empty if somebody had it taken for one. `hostile` says why it
-    seems to speak to the model that drafts rather than to the agent.
+    seems to speak to the model that drafts rather than to the agent. `parts` is what it names in a list below it, and
+    demands of what is made: `The page must include:`.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Clause:
     headings: tuple[str, ...] = ()
     lead: str = ""
     hostile: str | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def context(self) -> str:
@@ -42,8 +44,8 @@ class Clause:
 
 
 Why: TypeAlias = Literal[
-    "step", "advice", "condition", "question", "sample", "situation", "reason", "word", "repeated", "lead", "code",
-    "comment", "heading", "description",
+    "step", "advice", "condition", "part", "question", "sample", "situation", "reason", "word", "repeated", "lead",
+    "code", "comment", "heading", "description",
 ]  # fmt: skip
 """Why something is no clause; `reports.not_taken` has the words for it."""
 

@@ -92,7 +92,12 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
         for each in judgements(document)
     ]
     obliging = [each for each in judged if isinstance(each, Obligation)]
+    parts: dict[int, list[str]] = {}
+    for each in judged:
+        if isinstance(each, Passed) and each.whole is not None:
+            parts.setdefault(each.whole, []).append(_context(each.sentence.text))
     introducing = _introducing(document, {each.index for each in obliging}) | _heading_clauses(obliging)
+    introducing -= parts.keys()
     seen: set[tuple[object, ...]] = set()
     for each in judged:
         sentence, line = each.sentence, source.position(each.sentence.span.start)[0]
@@ -104,7 +109,8 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
         else:
             # Under other headings it is another clause: nobody who repeats a sentence elsewhere says what it is about.
             key = (sentence.text, each.word, sentence.headings, sentence.lead)
-            yield Other(path, line, text, "repeated") if key in seen else _clause(each, path, line, text)
+            named = tuple(parts.get(each.index, ()))
+            yield Other(path, line, text, "repeated") if key in seen else _clause(each, path, line, text, named)
             seen.add(key)
     hidden: tuple[tuple[Why, Sequence[Span]], ...] = (("code", document.code), ("comment", document.comments))
     for why, spans in hidden:
@@ -114,12 +120,12 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
                 yield Other(path, source.position(span.start)[0], _cut(first, MAX_CONTEXT), why)
 
 
-def _clause(obligation: Obligation, path: str, line: int, text: str) -> Clause:
+def _clause(obligation: Obligation, path: str, line: int, text: str, parts: tuple[str, ...]) -> Clause:
     sentence = obligation.sentence
-    headings = tuple(_heading(heading) for heading in sentence.headings)
+    headings = tuple(_context(heading) for heading in sentence.headings)
     lead = _cut(sentence.lead, MAX_CONTEXT)
     hostile = addresses_model(text) or addresses_model(lead)
-    return Clause("", path, line, text, obligation.word, headings, lead, hostile)
+    return Clause("", path, line, text, obligation.word, headings, lead, hostile, parts)
 
 
 def _introducing(document: Document, places: Collection[int]) -> set[int]:
@@ -151,8 +157,8 @@ def _heading_clauses(obliging: Sequence[Obligation]) -> set[int]:
     return found
 
 
-def _heading(text: str) -> str:
-    """A heading as the model may read it: one that addresses it would stand above many clauses at once."""
+def _context(text: str) -> str:
+    """A heading or a part as the model may read it: one that addresses it would stand beside what is read alone."""
     why = addresses_model(text)
     return f"[left out: {why}]" if why else _cut(text, MAX_CONTEXT)
 

@@ -209,6 +209,8 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
     yield f"{number}. {harmless(clause.path, 80)}:{clause.line}{heading}"
     if clause.lead:
         yield f"under: {harmless(clause.lead, 120)}"
+    if clause.parts:
+        yield f"parts: {harmless('; '.join(clause.parts), 300)}"
     if clause.hostile:
         yield f"Beware: {harmless(clause.hostile, 120)}."
     form, said = guess(clause)

@@ -203,7 +203,7 @@ def tried(stored: Stored, rounds: int, max_tokens: int = 0) -> bool:
 
 
 def _of_clauses(clauses: Sequence[Clause]) -> str:
-    asked = [(c.id, c.text, c.headings, c.lead, c.hostile is not None) for c in clauses]
+    asked = [(c.id, c.text, c.headings, c.lead, c.parts, c.hostile is not None) for c in clauses]
     return _digest(msgspec.json.encode(asked))
 
 

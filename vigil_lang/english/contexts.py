@@ -63,8 +63,22 @@ LOOKS = any_of(
 )
 """A lead that has something found out: its items are what there may be."""
 
-MADE_OF = any_of(r"\b(?:with|contain(?:s|ing)?|includ(?:es?|ing)|consist(?:s|ing) of)(?: the following)?:$")
+_WHOLES = "(?:areas|columns|components|elements|fields|headings|items|parts|sections|topics)"
+MADE_OF = any_of(
+    r"^(?!.*\b(?:not|never|don['’]t|avoid)\b).*"
+    r"\b(?:with|contain(?:s|ing)?|cover(?:s|ing)?|ha(?:s|ve)|includ(?:es?|ing)|consist(?:s|ing) of)"
+    rf"(?: (?:at least|all))?(?: (?:of )?(?:the|these)(?: following)?(?: (?:[\w-]+ ){{0,2}}{_WHOLES})?)?:$",
+    r"^(?:always |also )?(?:include|contain|cover|mention|produce)\b[^:]{0,80}:$",
+)
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
+
+PARTS = any_of(
+    r"required (?:[\w-]+ ){0,2}(?:components|elements|headings|items|parts|sections|topics)(?: \([^()]*\))?\W*$"
+)
+"""A heading or lead below which the parts of something are named that it has to have: `Required sections`."""
+
+TITLED = Pattern(r"(?:\d+[.)] )?[A-Z][\w/-]*(?: (?:[A-Z&(][\w/&()-]*|of|and|the|to|at|a|in))+(?: ?[—–:]| - |\W*$)")
+"""A part that begins with its title, whatever verb is in that: `Request Lifecycle — …`."""
 
 CASE_COLUMN = any_of(r"^\W*(?:if|when|whenever|in case)\b")
 """The head of a column whose cells are the cases that the rules of the table are for."""
@@ -257,7 +271,7 @@ TO_TICK = any_of(
     r"^(?!(?:step )?(?:\d+)?[\W_]*(?:add|create|define|draft|make|prepare|write)\b).*"
     r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
     r"definition of done|"
-    r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|required (?:[\w-]+ )?sections|"
+    r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|"
     r"(?:entry|launch|start|trigger) conditions|preconditions)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
@@ -329,6 +343,9 @@ BINDS = any_of(r"(?:\S+ )?(?:must|do not|don['’]t|shall|mandatory|required|for
 _OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
 DEFINES = Pattern(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
 """An item that says what the option, setting or topic before it stands for or does."""
+
+POINTS = any_of(r"\bsee\b")
+"""What only points somewhere else."""
 
 SAMPLES = any_of(
     r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|"

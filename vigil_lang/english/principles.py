@@ -217,6 +217,8 @@ OPENING = (
         r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b|"
         rf"only (?:after|before|if|in|on|once|upon|when|with) [^:,]{{1,100}}[:,—–] ?{VERB}",
         rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {VERB} (?:the|an?|your|all|it|every|each)\b",
+        # Of what the heading or the sentence before speaks of: `Should be short.`
+        r"should (?!(?:he|i|it|she|that|the|there|these|they|this|we|you)\b)[a-z]+ \S",
         # What something cannot be without: `Requires serverless compute`, `Required if …`.
         r"requires? (?!an? (?:\w+ )?(?:understanding|knowledge)\b|understanding\b|careful\b|manual\b|"
         r"[^.]*\d\.\d)(?=\S)|required (?:if|when|where|for|only|on|in) |"
@@ -303,6 +305,8 @@ _FIRST = (
 )
 _CHECKS = "check|verify|confirm|look|read|ask|find out|inspect|see whether|determine|validate"
 HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
+_NO_AUXILIARY = "".join(rf"(?<!\b{word} )" for word in ("is", "are", "do", "does", "can", "may", "was", "were"))
+"""Words behind which `not` makes no contrast: `Use it where ropes do not hold.`"""
 REACH = 220
 """Characters behind a verb in which something may tie it."""
 
@@ -343,7 +347,7 @@ BEGINNING = any_of(
     rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
-    r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
+    r", not (?!necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
     rf"{WHERE}(?!prefer\b|consider\b|save time\b|try\b){VERB}{_TEXT}{{1,160}}? "
     rf"(?:instead of|rather than|in place of) \S"
     r"(?!.{1,80} (?:as|because|since) )",
@@ -351,7 +355,7 @@ BEGINNING = any_of(
     rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
     r"(?:if|when)\b[^:;.]{1,160}, (?!(?:an?|it|its|that|the|their|there|they|these|this|those|we|you|your)\b)[a-z-]+ "
     rf"{_TEXT}{{1,160}}? (?:instead of|rather than) \S",
-    rf"{WHERE}use{_TEXT}{{1,60}}? not (?!just\b|merely\b|necessarily\b|only\b)\S",
+    rf"{WHERE}use{_TEXT}{{1,60}}? {_NO_AUXILIARY}not (?!just\b|merely\b|necessarily\b|only\b)\S",
     rf"(?:if|when)\b(?:[^.;:]|\.(?=[\w,])){{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
@@ -467,7 +471,7 @@ SPECIFIES = any_of(
 """What an instruction asks of what is made, rather than of who makes it."""
 
 INSTRUCTS = any_of(
-    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}(?!:$)",
+    rf"{WHERE}(?:only |also |always |first |please |then |\w+ly )?{VERB}(?!:$)",
     rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
 )
 

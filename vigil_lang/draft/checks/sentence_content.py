@@ -93,13 +93,14 @@ class Said:
     @classmethod
     def of(cls, clause: Clause) -> Said:
         """What a clause says; a heading or lead that speaks to the model that drafts is no part of it."""
-        lead, *headings = (text if not addresses_model(text) else "" for text in (clause.lead, *clause.headings))
+        beside = (clause.lead, *clause.headings, *clause.parts)
+        lead, *others = (text if not addresses_model(text) else "" for text in beside)
         text = f"{clause.text}\n{lead}"
         numbers = {value for found in _NUMBER.findall(text) if (value := _decimal(found.replace(",", ""))) is not None}
         words = _WORD.findall(text.lower())
         numbers |= {Decimal(NUMBERS[word]) for word in words if word in NUMBERS}
         own = Wording.of(clause.text)
-        context = own.words.union(parts_of(lead), *map(parts_of, headings))
+        context = own.words.union(parts_of(lead), *map(parts_of, others))
         sentence = CODE.sub(lambda found: "`" * len(found[0]), clause.text)  # as long as it was
         return cls(own, clause.text, sentence, text, context, frozenset(numbers))
 

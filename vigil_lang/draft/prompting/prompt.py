@@ -56,6 +56,7 @@ def asked(clauses: Sequence[Clause]) -> str:
     """The rest of a question: the clauses. Nothing in it depends on other clauses, or on where these stand."""
     given = [
         {"id": clause.id, "sentence": clause.text, "headings": clause.headings, "lead": clause.lead}
+        | ({"parts": clause.parts} if clause.parts else {})
         for clause in clauses
     ]
     return f"{within('clauses', _listed(map(quoted, given)))}\n\n{_ASK}"

@@ -16,6 +16,7 @@ TITLES: Final[dict[Why, str]] = {
     "step": "instructions that nothing makes binding",
     "advice": "advice and permissions",
     "condition": "said of the items below",
+    "part": "parts of what a clause demands, which has them beside its sentence",
     "question": "questions",
     "sample": "quotations that stand as examples",
     "situation": "situations",

@@ -243,6 +243,7 @@ def _clause(entry: Entry) -> dict[str, Any]:
         "line": clause.line,
         "headings": list(clause.headings),
         "lead": clause.lead,
+        "parts": list(clause.parts),
         "sentence": clause.text,
         "addresses_model": clause.hostile,
         "outcome": entry.outcome,
