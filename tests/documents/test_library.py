@@ -49,6 +49,21 @@ def test_a_document_is_read_once(policy: str, monkeypatch: pytest.MonkeyPatch) -
     assert library.cited(policy, "./SKILL.md") is first
 
 
+def test_where_a_document_is_is_found_once_and_what_was_looked_at_is_known_each_time(policy: str) -> None:
+    library = Library()
+    found = library.cited(policy, "TOP.md")
+    assert reason(library.cited(policy, "LATE.md")) == "absent"
+    (Path(policy).parent / "LATE.md").write_text("Never wait.", encoding="utf-8")
+    again = library.afresh()
+    assert again.looked_at == ()
+    assert text(again.cited(policy, "LATE.md")) == "Never wait.", "what was not there is looked for again"
+    top = Path(policy).parent.parent / "TOP.md"
+    top.unlink()
+    assert again.cited(policy, "TOP.md") is found, "as its text is that of then"
+    late, beside = (str(Path(policy).parent.resolve() / name) for name in ("LATE.md", "TOP.md"))
+    assert again.looked_at == (late, beside, str(top.resolve()))
+
+
 @pytest.mark.parametrize("name", ["../../outside.md", "/etc/hosts", "../../../../../../../../etc/hosts"])
 def test_nothing_outside_the_project(policy: str, name: str) -> None:
     assert reason(Library().cited(policy, name)) == "outside"

@@ -24,8 +24,8 @@ from vigil_lang.trace import Action, Argument, Signature, observe
 from vigil_lang.trace.samples import MAX_LENGTH, MAX_VALUES, Samples, sampled
 from vigil_lsp.recordings import loading, reports
 from vigil_lsp.recordings.loading import MAX_TEXT, shown_signature
-from vigil_lsp.recordings.messages import Policies, Progress, Question, RunsLoaded, frame
-from vigil_lsp.recordings.process import RecordingsProcess, Unanswered
+from vigil_lsp.recordings.messages import Policies, Progress, Question, Rescan, RunsLoaded, frame
+from vigil_lsp.recordings.process import REST, RecordingsProcess, Unanswered
 from vigil_lsp.recordings.queries import answer_steps
 from vigil_lsp.recordings.results import (
     ItemResult,
@@ -390,6 +390,38 @@ async def test_a_changed_text_and_a_changed_run(tmp_path: Path) -> None:
         (path, findings), *_ = [found for found in here.recordings.recordings().items() if found[1]]
         assert path == str(tmp_path / "runs/c.jsonl")
         assert findings[0].code.startswith("VGL6")
+
+
+async def test_the_process_is_told_of_a_text_when_nobody_types_any_more(tmp_path: Path) -> None:
+    """Of the last text alone; at once where somebody waits for what it says, or something else is said to it."""
+
+    async with watched(tmp_path) as here:
+        await here.answered(POLICY)
+        told: list[object] = []
+        here.recordings._write = told.append  # type: ignore[method-assign]
+
+        def typed(how: str) -> TrackedPolicy:
+            told.clear()
+            last = [here.say(f"{POLICY}// {how}{letters}") for letters in ("", "a", "ab")][-1]
+            assert told == []
+            assert not here.recordings.is_judged(last.path, last.text or "")
+            return last
+
+        def told_of(last: TrackedPolicy) -> bool:
+            return isinstance(first := told[0], Policies) and first.policies == (last,)
+
+        last = typed("rests")
+        await asyncio.sleep(2 * REST)
+        assert told_of(last)
+        last = typed("waits")
+        await here.recordings.news(0.0)
+        assert told_of(last)
+        last = typed("asks")
+        here.recordings.refresh()
+        assert told_of(last)
+        assert told[1:] == [Rescan()]
+        await asyncio.sleep(2 * REST)
+        assert len(told) == 2, "it is not told twice"
 
 
 async def test_a_policy_is_opened_that_was_on_disk_before(tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from hypothesis import given, settings
 
 from tests.strategies.edits import edited
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import conditions, core
+from vigil_lang.semantics.layout import layout_of
 from vigil_lang.semantics.lower import Lowering
 from vigil_lang.semantics.memory import Memory
 from vigil_lang.semantics.modules import Access
@@ -94,6 +96,15 @@ def test_what_did_not_change_keeps_its_meaning_and_is_not_looked_at(monkeypatch:
     names.clear()
     read(POLICY.replace('path !~ "*.py"', 'path !~ "*.pyi"'), memory)
     assert names == ["second", "fifth"]
+
+
+def test_the_layout_of_a_text_is_worked_out_once_and_goes_with_it() -> None:
+    module = read(POLICY, None).module
+    kept = ref(layout_of(module))
+    assert layout_of(module) is kept()
+    del module
+    gc.collect()
+    assert kept() is None
 
 
 def test_other_params_give_everything_a_meaning_anew() -> None:

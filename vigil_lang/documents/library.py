@@ -45,6 +45,8 @@ class Library:
 
     _read: dict[Path, Document | Unreadable] = field(default_factory=dict, repr=False)
     _cited: dict[tuple[str, str], Document | Unreadable] = field(default_factory=dict, repr=False)
+    _found: dict[tuple[str, str], tuple[Document, dict[Path, None]]] = field(default_factory=dict, repr=False)
+    """Documents that were there, and where was looked for each."""
     _roots: dict[Path, Path] = field(default_factory=dict, repr=False)
     _looked: dict[Path, None] = field(default_factory=dict, repr=False)
     _around: dict[str, tuple[Path, Path]] = field(default_factory=dict, repr=False)
@@ -52,7 +54,7 @@ class Library:
 
     def afresh(self) -> Library:
         """A library with the same documents that has looked at nothing yet."""
-        return Library(self._read, _roots=self._roots)
+        return Library(self._read, _found=self._found, _roots=self._roots)
 
     def read(self, path: str | Path) -> Document | Unreadable:
         """A document that was named outright, wherever it is."""
@@ -69,6 +71,10 @@ class Library:
         Symbolic links are followed, and none leads out of the project.
         """
         key = (policy, name)
+        if key in self._found:
+            document, looked = self._found[key]
+            self._looked.update(looked)
+            return document
         if key not in self._cited:
             self._cited[key] = self._find(policy, name)
         return self._cited[key]
@@ -83,13 +89,17 @@ class Library:
             return Unreadable(name, "elsewhere", "it is not the path of a file")
         try:
             folder, root = self._folders(policy)
+            looked: dict[Path, None] = {}
             for start in dict.fromkeys((folder, root)):
                 place = Path(real_path(start / name))
                 if not place.is_relative_to(root):
                     return Unreadable(name, "outside", "it leads out of the project's folder")
-                self._looked[place] = None
+                self._looked[place] = looked[place] = None
                 if place.exists():
-                    return self._at(place, _shown(policy, name, start, folder))
+                    document = self._at(place, _shown(policy, name, start, folder))
+                    if not isinstance(document, Unreadable):
+                        self._found[policy, name] = document, looked
+                    return document
         except (OSError, ValueError, RuntimeError) as error:
             return Unreadable(name, "unreadable", _why(error))
         return Unreadable(name, "absent", "there is no such file")

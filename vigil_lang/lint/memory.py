@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Source, Span
 from vigil_lang.lint.subject import MAX_DOUBTFUL
-from vigil_lang.semantics.layout import Layout
+from vigil_lang.semantics.layout import Layout, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -178,7 +178,7 @@ class _Text:
 
     def __init__(self, policy: Policy) -> None:
         self._policy, self._source = policy, policy.module.source
-        self.layout = Layout(policy.module)
+        self.layout = layout_of(policy.module)
         self._ordered = sorted((place.start, name) for name, place in self.layout.places.items())
         self._starts = [start for start, _ in self._ordered]
 

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
@@ -83,6 +84,17 @@ class Layout:
                     seen.add(word)
                     waiting.append(word)
         return seen
+
+
+_known: WeakKeyDictionary[Module, Layout] = WeakKeyDictionary()
+
+
+def layout_of(module: Module) -> Layout:
+    """The layout of a module, worked out once: what its items mean is asked first, then what is found in them."""
+    found = _known.get(module)
+    if found is None:
+        found = _known[module] = Layout(module)
+    return found
 
 
 @lru_cache(maxsize=4096)

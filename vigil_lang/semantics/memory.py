@@ -8,7 +8,7 @@ from msgspec.structs import astuple
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics import core
-from vigil_lang.semantics.layout import Layout
+from vigil_lang.semantics.layout import Layout, layout_of
 from vigil_lang.semantics.lower import Statement
 from vigil_lang.syntax import tree
 
@@ -42,7 +42,7 @@ class Memory:
 
     def begin(self, module: Module, params: Mapping[str, object]) -> Recollection:
         """What is still true of the next text."""
-        layout = Layout(module)
+        layout = layout_of(module)
         known: dict[str, _Known] = {}
         if self._layout is not None and self._params == params:
             changed = layout.changed(self._layout)

@@ -41,6 +41,12 @@ _LOG = logging.getLogger(__name__)
 _KILL_TIMEOUT = 1.0
 """Seconds that a process which was killed may take to be gone."""
 
+REST = 0.06
+"""Seconds without a change after which the process is told of it, unless somebody waits for what it says.
+
+Who types asks for completions with every key: until those are there, nothing else should want a processor.
+"""
+
 MAX_STARTS = 2
 """How often the process is started: once, and once more when it dies."""
 
@@ -69,6 +75,9 @@ class RecordingsProcess:
         self._number = self._said = 0
         self._changed_at: dict[str, int] = {}
         """When the text of a policy, or what else it is judged by, changed last, in numbers of `Policies`."""
+        self._untold: dict[str, TrackedPolicy] = {}
+        """The policies of which the process is told soon."""
+        self._telling: asyncio.TimerHandle | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._unsent: list[bytes] = []
@@ -78,7 +87,7 @@ class RecordingsProcess:
     # --- what the editor says ---
 
     def update(self, policies: Iterable[TrackedPolicy], *, asked: bool = False) -> None:
-        """Set the tracked policies; only new and changed ones are sent to the process.
+        """Set the tracked policies; only new and changed ones are sent to the process, and that soon.
 
         It is started for the runs of a policy that is shown; where they are `asked` for, of any.
         """
@@ -90,17 +99,19 @@ class RecordingsProcess:
             if older is not None and older.sources != tracked.sources:
                 self._summaries.pop(tracked.path, None)
         for path in gone:
-            for kept in (self._judged, self._summaries, self._known):
+            for kept in (self._judged, self._summaries, self._known, self._untold):
                 kept.pop(path, None)
         self._tracked_policies = now
-        self._said += 1
-        self._changed_at |= dict.fromkeys((*(tracked.path for tracked in changed), *gone), self._said)
         if gone:
-            self._send(Forget(gone, self._said))
+            self._send(Forget(gone, self._count(gone)))
+        self._count(tracked.path for tracked in changed)
         if self._task is None and any(tracked.sources.given and (tracked.shown or asked) for tracked in now.values()):
             self._start()
-        elif changed:
-            self._send(Policies(changed, self._said))
+        elif changed and self._task is not None:
+            self._untold |= {tracked.path: tracked for tracked in changed}
+            if self._telling is not None:
+                self._telling.cancel()
+            self._telling = asyncio.get_running_loop().call_later(REST, self._tell)
 
     def refresh(self) -> None:
         """Have the process check which files changed on disk."""
@@ -180,6 +191,7 @@ class RecordingsProcess:
 
     async def news(self, seconds: float) -> None:
         """Returns when the process says something, or when the time is up."""
+        self._tell()
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         with suppress(TimeoutError):
@@ -268,12 +280,33 @@ class RecordingsProcess:
         if self._ended or self._starts_left < 1:
             return
         self._starts_left -= 1
+        self._untold = {}  # it is told of all
         self._unsent = (
             [frame(Policies(tuple(self._tracked_policies.values()), self._said))] if self._tracked_policies else []
         )
         self._task = asyncio.get_running_loop().create_task(self._run())
 
+    def _count(self, paths: Iterable[str]) -> int:
+        """Number a change of what is said of these policies."""
+        self._said += 1
+        self._changed_at |= dict.fromkeys(paths, self._said)
+        return self._said
+
+    def _tell(self) -> None:
+        """Say which policies have changed since they were told of last."""
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+        if self._untold:
+            policies, self._untold = tuple(self._untold.values()), {}
+            self._write(Policies(policies, max(self._changed_at[tracked.path] for tracked in policies)))
+
     def _send(self, message: object) -> None:
+        """Say something to the process, after all that changed before."""
+        self._tell()
+        self._write(message)
+
+    def _write(self, message: object) -> None:
         """Say something to the process, if there is one; it takes it when it can."""
         if self._task is None:
             return
@@ -339,6 +372,8 @@ class RecordingsProcess:
     def _end_process(self) -> None:
         task, process = self._task, self._process
         self._task = self._process = None
+        if self._telling is not None:
+            self._telling.cancel()
         self._drop_questions("the process that reads recordings was ended")
         if process is not None and process.returncode is None:
             process.kill()

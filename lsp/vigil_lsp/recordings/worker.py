@@ -67,6 +67,9 @@ _PARTIAL = 0.4
 _TYPED = 100
 """Answers about texts of before that are remembered of each run."""
 
+_NICENESS = 10
+"""How far it stands back, where there are too few processors, behind the server, for whose answers somebody waits."""
+
 _QUESTION, _LOAD, _QUESTION_ABOUT_RUNS, _JUDGE = range(4)
 
 
@@ -285,6 +288,8 @@ class Worker:
 
 def main() -> None:
     """Work until the input ends."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     incoming, outgoing = _own_streams()
     messages: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -22,7 +23,7 @@ from vigil_lang.semantics.metadata import REACTIONS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from vigil_lang.analysis.condition_implication import Implications
     from vigil_lang.lint.subject import Subject
@@ -216,40 +217,36 @@ def _trigger(requirement: core.Requirement) -> core.Holds | None:
 
 def _pairs(sides: list[Sides], comparison: _Comparison) -> Iterator[tuple[Sides, Sides]]:
     """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
-    by_action: dict[tuple[str | None, str], dict[int, Sides]] = {}
-    by_form: dict[str | None, list[Sides]] = {}  # those that name no action
+    by_form: dict[str | None, dict[str | None, dict[int, Sides]]] = {}  # then by action, None where they name none
     for one in sides:
-        form = one.statement.preset
-        name: str | None = form.name if form is not None else None
-        trigger = one.looks.trigger
-        if trigger is None or trigger.names is None:
-            by_form.setdefault(name, []).append(one)
-        else:
-            for action in trigger.names:
-                by_action.setdefault((name, action), {})[id(one)] = one
+        form, trigger = one.statement.preset, one.looks.trigger
+        by_action = by_form.setdefault(None if form is None else form.name, {})
+        for action in (None,) if trigger is None or trigger.names is None else trigger.names:
+            by_action.setdefault(action, {})[id(one)] = one
     looks = 0
     for other in sides:
         if looks > _MAX_LOOKS:
             return
         hits = other.looks.hits
-        for name in _may_imply(other.statement.preset):
-            found = {id(one): one for one in by_form.get(name, ())}
+        for by_action in filter(None, map(by_form.get, _may_imply(other.statement.preset))):
+            found = dict(by_action.get(None, ()))
             for hit in hits:
                 if hit.names:
-                    found.update(by_action.get((name, min(hit.names)), ()))
+                    found.update(by_action.get(min(hit.names), ()))
                 elif hit.loose:
-                    found.update(one for (n, _), each in by_action.items() if n == name for one in each.items())
+                    found.update(one for each in by_action.values() for one in each.items())
             looks += len(found)
             for one in found.values():
                 if one is not other and comparison.conceivable(one, other):
                     yield one, other
 
 
-def _may_imply(form: Form | None) -> Iterable[str | None]:
+@lru_cache
+def _may_imply(form: Form | None) -> tuple[str | None, ...]:
     """The forms that may say what a form says, by name, the likeliest first; None for `always`."""
     outright = [other.name for other in FORMS.values() if other.forbids_outright]
     alike = [name for name in FORMS if name not in outright] if form is None else [form.name, *form.implied_by]
-    return dict.fromkeys((*alike, *outright, None))
+    return tuple(dict.fromkeys((*alike, *outright, None)))
 
 
 def _conceivable(one: Sides, other: Sides) -> bool:

@@ -35,6 +35,19 @@ class _Wish(NamedTuple):
     """How often it has to happen."""
 
 
+class _Part(NamedTuple):
+    """What a statement asks for, before its trigger, after it, and of a whole run; and what it forbids in every run.
+
+    That may happen so often as is `allowed`.
+    """
+
+    earlier: tuple[_Wish, ...]
+    later: tuple[_Wish, ...]
+    settled: tuple[_Wish, ...]
+    forbidden: core.Condition | None
+    allowed: int
+
+
 class _Asks(NamedTuple):
     """A statement, and one thing that it asks for."""
 
@@ -49,23 +62,27 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """
     if subject.policy.module.source.path.endswith(TESTS):
         return
-    statements = [each for each in subject.policy.statements if not each.params]
-    guards = [_Asks(s, wish) for s in statements for wish in _earlier(s.meaning)]
-    responses = [_Asks(s, wish) for s in statements for wish in _later(s.meaning)]
+    parts = [(each, _part(each.meaning)) for each in subject.policy.statements if not each.params]
+    guards = [_Asks(each, wish) for each, part in parts for wish in part.earlier]
+    responses = [_Asks(each, wish) for each, part in parts for wish in part.later]
     yield from _circles(guards[:_MOST], subject, _waiting)
     yield from _circles(responses[:_MOST], subject, _endless)
-    asked = [*guards, *responses, *(_Asks(s, wish) for s in statements for wish in _settled(s.meaning))]
-    yield from _forbidden(statements, asked[:_MOST], subject)
+    asked = [*guards, *responses, *(_Asks(each, wish) for each, part in parts for wish in part.settled)]
+    for statement, part in parts:
+        if part.forbidden is not None:
+            yield from _forbidden(statement, part.forbidden, part.allowed, asked[:_MOST], subject)
 
 
 @by_identity
-def _earlier(requirement: core.Requirement) -> list[_Wish]:
-    return list(_asked(requirement, core.Earlier))
-
-
-@by_identity
-def _later(requirement: core.Requirement) -> list[_Wish]:
-    return list(_asked(requirement, core.Later))
+def _part(requirement: core.Requirement) -> _Part:
+    limited, allowed = _limited(requirement.theta)
+    return _Part(
+        tuple(_asked(requirement, core.Earlier)),
+        tuple(_asked(requirement, core.Later)),
+        _settled(requirement),
+        None if limited is None else some(limited),
+        allowed,
+    )
 
 
 def _asked(requirement: core.Requirement, direction: type[core.Earlier | core.Later]) -> Iterator[_Wish]:
@@ -74,7 +91,6 @@ def _asked(requirement: core.Requirement, direction: type[core.Earlier | core.La
         yield _Wish(bare, wanted, core.mapped_tests(wanted.condition, _loosened))
 
 
-@by_identity
 def _settled(requirement: core.Requirement) -> tuple[_Wish, ...]:
     """What a run may not end without: a resolution of the last trigger, or enough events of `atleast`."""
     times = 1
@@ -86,11 +102,6 @@ def _settled(requirement: core.Requirement) -> tuple[_Wish, ...]:
         case _:
             return ()
     return (_Wish(None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet, times),)
-
-
-@by_identity
-def _some_of(condition: core.Condition) -> core.Condition | None:
-    return some(condition)
 
 
 def some(condition: core.Condition) -> core.Condition | None:
@@ -195,15 +206,12 @@ def _in_circle(circle: Sequence[Statement], what: str, help_text: str) -> Diagno
 # --- forbidden and asked for -------------------------------------------------------------------------------------
 
 
-def _forbidden(statements: Sequence[Statement], asked: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
-    for statement in statements:
-        limited, allowed = _limited(statement.meaning.theta)
-        forbidden = None if limited is None else _some_of(limited)
-        if forbidden is None:
-            continue
-        for each in asked:
-            if each.wish.times > allowed and _implies(subject, each.wish.some_wanted, forbidden):
-                yield _at_odds(statement, each, allowed)
+def _forbidden(
+    statement: Statement, forbidden: core.Condition, allowed: int, asked: Sequence[_Asks], subject: Subject
+) -> Iterator[Diagnostic]:
+    for each in asked:
+        if each.wish.times > allowed and _implies(subject, each.wish.some_wanted, forbidden):
+            yield _at_odds(statement, each, allowed)
 
 
 def _limited(theta: core.Theta) -> tuple[core.Condition | None, int]:
