@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 Args = dict[str, tuple[str, ...]]
 
 _HOST = regex(
-    r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/?#:]*)|(?P<bare>[A-Za-z0-9.-]+)(?::[0-9]+)?(?=[/?#]|\Z)"
+    r"[A-Za-z][A-Za-z0-9+.-]*://(?![^/?#]*\\)(?:[^/?#]*@)?(?P<host>\[[^\]]*\]|[^/?#:]*)|(?P<bare>[A-Za-z0-9.-]+)(?::[0-9]+)?(?=[/?#]|\Z)"
     r"|(?P<here>:[0-9]*(?=[/?#]|\Z))"
 )
 """The host of an address; of HTTPie's `:8000/path` it is this machine."""
+_DISPUTED = regex(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*\\")
+"""An address with a backslash before its path: some take it for the end of the host, some for a part of a user."""
 _CHANGES_DATA = regex(
     r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
 )
@@ -66,16 +68,18 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
     return (*found, "secret.read") if secret else found
 
 
-def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = False) -> Args:
-    """Arguments with the `host` of their urls, and the marks of what is inferred or unresolved."""
-    if "url" in args:
-        matches = filter(None, map(_HOST.match, args["url"]))
-        hosts = dict.fromkeys(
-            _machine(match["host"] or match["bare"] or (match["here"] and "localhost") or "") for match in matches
-        )
-        found = tuple(host for host in hosts if host)
-        if found:
-            args["host"] = found
+def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = False, schemeless: bool = True) -> Args:
+    """Arguments with the `host` of their urls, and the marks of what is inferred or unresolved.
+
+    `schemeless` says whether an address may begin with its host, as for programs: for functions it does not.
+    """
+    urls = [url for url in args.get("url", ()) if schemeless or "://" in url]
+    matches = [_HOST.match(url) for url in urls]
+    hosts = [match["host"] or match["bare"] or (match["here"] and "localhost") or "" for match in matches if match]
+    if found := tuple(dict.fromkeys(_machine(host) for host in hosts if host)):
+        args["host"] = found
+    if any(map(_DISPUTED.match, urls)):
+        unresolved = (*unresolved, "host")
     if unresolved:
         args["unresolved"] = tuple(dict.fromkeys(unresolved))
     if inferred:
@@ -106,7 +110,7 @@ def step_event(
         step.roles["text"] = (step.content,)
     if "host" in step.roles:
         step.roles["host"] = tuple(map(_machine, step.roles["host"]))
-    args = with_marks(step.roles, step.unresolved, inferred=step.inferred)
+    args = with_marks(step.roles, step.unresolved, inferred=step.inferred, schemeless="code.call" not in step.kinds)
     return Event(event, step.action, call, args, status, output, meant(step.kinds, args, step.reads), time, extra)
 
 
