@@ -330,6 +330,13 @@ def _file_address(run: Run, this: Thing | None, given: Arguments) -> Value | Non
     return Thing(text=posixpath.normpath(posixpath.join(posixpath.dirname(base.removeprefix("file://")), first)))
 
 
+def _awaited(run: Run, this: Thing | None, given: Arguments) -> Value | None:
+    """What several things that are awaited together give, in their order."""
+    if run.language == "javascript":
+        return _listed(run, this, given)
+    return Sequence([v for _, v in given.positional], open=given.more)
+
+
 def _link(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
     """`urljoin(base, link)`"""
     base, link = text_of(given.get(0, "base")), text_of(given.get(1, "url"))
@@ -368,6 +375,7 @@ _COMPUTED: dict[str, Computation] = {
     "enumerate": _enumerated,
     "zip": _zipped,
     **dict.fromkeys(("dict", "collections.OrderedDict"), _dict),
+    **dict.fromkeys(("Promise.all", "asyncio.gather"), _awaited),
     "Map": _new_map,
     "Object.keys": _keys,
     "Object.values": _values,

@@ -104,8 +104,13 @@ class Draft:
             self.roles[f"{name}.from"] = origins
 
     def role(self, role: str, value: Value) -> None:
-        """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one."""
+        """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one.
+
+        A truth value is no path: with one, a function is told to write nowhere.
+        """
         known = vocabulary().roles.get(role)
+        if isinstance(value, bool) and known is not None and known.type == "path":
+            value = None
         self.found = self.found or _is_found(value)
         if role == "url" and isinstance(value, Thing):
             self.address = value.shape

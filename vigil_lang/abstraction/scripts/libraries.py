@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +192,9 @@ class Libraries:
         """What is known of a function, by qualified name."""
         for _ in range(4):
             table, last = self._table_of(name)
-            found = table.get(last) or table.get("*")
+            found = table.get(last)
+            if found is None and isinstance(other := table.get("*"), Entry):
+                return replace(other, name=name)
             if not isinstance(found, str):
                 return found or self._of_frame(name)
             name = found
@@ -316,7 +318,11 @@ def _parse(owner: str, text: str) -> dict[str, Entry | str]:
     found: dict[str, Entry | str] = {}
     for names, given in table.items():
         for name in names.split():
-            found[name] = given["as"] if "as" in given else _entry(name if owner == _BARE else f"{owner}.{name}", given)
+            found[name] = (
+                given["as"].replace("*", name)
+                if "as" in given
+                else _entry(name if owner == _BARE else f"{owner}.{name}", given)
+            )
     return found
 
 
