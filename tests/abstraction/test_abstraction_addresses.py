@@ -162,6 +162,8 @@ def test_javascript(text: str, expected: list[str]) -> None:
 
 
 def test_an_address_of_no_machine_leaves_nothing_open() -> None:
+    (_, curl, *_) = abstracted([bash("t", "curl file:///etc/x"), ok("t")])
+    assert "unresolved" not in curl.args
     (_, _, step) = abstracted([bash("t", "node -e \"fetch('data:text/plain,x')\""), ok("t")])
     assert "host" not in step.args
     assert "unresolved" not in step.args
@@ -173,6 +175,13 @@ def test_an_address_of_no_machine_leaves_nothing_open() -> None:
         ("curl https://user@good.example@evil.example/x", "evil.example"),
         ("curl 'https://good.example\\@evil.example/x'", None),
         ("curl evil.example/x", "evil.example"),
+        ("curl u:p@evil.example/x", "evil.example"),
+        ("curl my_host:80", "my_host"),
+        ("curl [::1]:80/", "[::1]"),
+        ("curl https://%65vil.example/", None),
+        ("curl https:///evil.example/x", None),
+        ("http localhost a=b", None),
+        ("http :8000/x", "localhost"),
     ],
 )
 def test_a_program_s_address(command: str, host: str | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.bounded_output import bounded
+from vigil_lang.abstraction.hosts import hosts_of, machine
 from vigil_lang.patterns import regex
 from vigil_lang.trace import Event
 from vigil_lang.trace.vocabulary import vocabulary
@@ -17,13 +18,6 @@ if TYPE_CHECKING:
 
 Args = dict[str, tuple[str, ...]]
 
-_HOST = regex(
-    r"[A-Za-z][A-Za-z0-9+.-]*://(?![^/?#]*\\)(?:[^/?#]*@)?(?P<host>\[[^\]]*\]|[^/?#:]*)|(?P<bare>[A-Za-z0-9.-]+)(?::[0-9]+)?(?=[/?#]|\Z)"
-    r"|(?P<here>:[0-9]*(?=[/?#]|\Z))"
-)
-"""The host of an address; of HTTPie's `:8000/path` it is this machine."""
-_DISPUTED = regex(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*\\")
-"""An address with a backslash before its path: some take it for the end of the host, some for a part of a user."""
 _CHANGES_DATA = regex(
     r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
 )
@@ -73,23 +67,16 @@ def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = Fals
 
     `schemeless` says whether an address may begin with its host, as for programs: for functions it does not.
     """
-    urls = [url for url in args.get("url", ()) if schemeless or "://" in url]
-    matches = [_HOST.match(url) for url in urls]
-    hosts = [match["host"] or match["bare"] or (match["here"] and "localhost") or "" for match in matches if match]
-    if found := tuple(dict.fromkeys(_machine(host) for host in hosts if host)):
-        args["host"] = found
-    if any(map(_DISPUTED.match, urls)):
+    found, known = hosts_of(args.get("url", ()), schemeless=schemeless)
+    if hosts := tuple(dict.fromkeys((*args.get("host", ()), *found))):
+        args["host"] = hosts
+    if not known:
         unresolved = (*unresolved, "host")
     if unresolved:
         args["unresolved"] = tuple(dict.fromkeys(unresolved))
     if inferred:
         args["inferred"] = ("true",)
     return args
-
-
-def _machine(host: str) -> str:
-    """The name of a machine, which case and dots at its end do not change."""
-    return host.lower().rstrip(".")
 
 
 def step_event(
@@ -109,7 +96,7 @@ def step_event(
     if step.content is not None and "text" not in step.roles:
         step.roles["text"] = (step.content,)
     if "host" in step.roles:
-        step.roles["host"] = tuple(map(_machine, step.roles["host"]))
+        step.roles["host"] = tuple(map(machine, step.roles["host"]))
     args = with_marks(step.roles, step.unresolved, inferred=step.inferred, schemeless="code.call" not in step.kinds)
     return Event(event, step.action, call, args, status, output, meant(step.kinds, args, step.reads), time, extra)
 

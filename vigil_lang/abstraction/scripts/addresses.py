@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from vigil_lang.abstraction.hosts import host_of_beginning, is_nowhere
 from vigil_lang.abstraction.scripts.values import MAX_STRING, Base, Mapping, Ref, Thing, is_literal, part, text_of
 
 if TYPE_CHECKING:
@@ -16,14 +17,11 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.values import Value
 
 _WHOLE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\]")
-_HERE = re.compile(r"(?:about|blob|data|file|javascript):", re.IGNORECASE)
-"""Addresses of no machine."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[\\/]{2}|[^\x21-\x7e]|.*\\")
 """What a client may take for the beginning of a whole address, or read in another way than it is written."""
 
 _SETTLED = re.compile(r"/[^/\\$]|[^/\\:$?#]+[/?#]|[?#]")
 """The beginning of an address that is relative, whatever follows."""
-_MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#\\$]*@)?([^/?#\\$:@]+)(?::[0-9]+)?[/?#]")
 
 URL = "URL"
 ITSELF = "="
@@ -80,7 +78,7 @@ def parsed(text: str | None) -> Thing | None:
     """A `URL` of JavaScript: parts of it can be set."""
     if text is None or "*" in text or not _WHOLE.match(text):
         return None
-    return Thing(name=URL, text=text if _MACHINE.match(text) else f"{text}/")
+    return Thing(name=URL, text=text if host_of_beginning(text) else f"{text}/")
 
 
 def url_attribute(url: Thing, name: str) -> Value:
@@ -117,13 +115,12 @@ def _host_of_shape(base: Base | None, shape: str) -> str | None:
     """The machine of an address of which only the beginning is known: `https://a.example/${page}`."""
     if not _WHOLE.match(shape) and not _SETTLED.match(shape):
         return None
-    match = _MACHINE.match(joined(base, shape) or "")
-    return match[1] if match else None
+    return host_of_beginning(joined(base, shape) or "")
 
 
 def joined(base: Base | None, text: str) -> str | None:
     """The whole address that is meant by one; None where that is not known."""
-    if _HERE.match(text):
+    if text and is_nowhere(text):
         return text
     if _WHOLE.match(text):
         return None if base is not None and base.joined == "prefix" and base.address != "" else text
