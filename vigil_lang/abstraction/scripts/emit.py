@@ -295,7 +295,7 @@ def _kinds(entry: Entry, given: Arguments) -> tuple[str, ...]:
             continue
         if "." in name and _member(given, i, name)[0] is not None:
             return (entry.instead[name],)
-        if "." not in name and truth(given.get(i, name)):
+        if "." not in name and truth(given.get(i, name)) is not False:
             return (entry.instead[name],)
     return entry.kinds
 
@@ -369,6 +369,8 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             draft.unresolved.pop(role, None)
             continue
         draft.role(role, value)
+        if role == "url" and value is not None and role not in draft.roles and role not in draft.unresolved:
+            draft.unresolved[role] = None  # an object that has the address somewhere in it
     if given.more and entry.args and any(role for _, role in entry.args) and not given.positional:
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
@@ -389,7 +391,7 @@ def _own(draft: Draft, role: str, this: Thing | None) -> None:
     """Fills the role of the object whose method is called."""
     if this is not None and this.text is not None:
         draft.role(role, this)
-    elif this is not None and (texts := this.of.get(role, this.of.get("path"))):
+    elif this is not None and (texts := this.of.get(role, () if role == "host" else this.of.get("path", ()))):
         draft.roles[role] = texts
     else:
         draft.unresolved[role] = None
