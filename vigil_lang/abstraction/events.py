@@ -68,9 +68,10 @@ def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = Fals
     `schemeless` says whether an address may begin with its host, as for programs: for functions it does not.
     """
     found, known = hosts_of(args.get("url", ()), schemeless=schemeless)
-    if hosts := tuple(dict.fromkeys((*args.get("host", ()), *found))):
+    given = args.get("host", ())  # `git clone host:path` has its own way to name one
+    if hosts := tuple(dict.fromkeys((*given, *found))):
         args["host"] = hosts
-    if not known:
+    if not known and not given:
         unresolved = (*unresolved, "host")
     if unresolved:
         args["unresolved"] = tuple(dict.fromkeys(unresolved))
