@@ -62,8 +62,8 @@ PYTHON = [
     ),
     (
         "from requests_toolbelt.sessions import BaseUrlSession\ns = BaseUrlSession('https://a.example/v1/')\n"
-        "s.get('x'); s.get('/x'); s.get('//b.example/x'); s.get('\\\\\\\\b.example')",
-        ["/v1/x", "https://a.example/x", "https://b.example/x", r"\\b.example?"],
+        "s.get('x'); s.get('/x'); s.get('//b.example/x'); s.get('//[x'); s.get('\\\\\\\\b.example')",
+        ["/v1/x", "https://a.example/x", "https://b.example/x", "//[x?", r"\\b.example?"],
     ),
     (
         "import requests\nrequests.get('users/3'); requests.get('b.example'); requests.get('/x')",
