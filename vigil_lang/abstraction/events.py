@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.bounded_output import bounded
-from vigil_lang.abstraction.hosts import hosts_of, machine
+from vigil_lang.abstraction.catalogue.values import hosts_of, machine
 from vigil_lang.patterns import regex
 from vigil_lang.trace import Event
 from vigil_lang.trace.vocabulary import vocabulary

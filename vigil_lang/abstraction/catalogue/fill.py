@@ -10,7 +10,6 @@ from vigil_lang.abstraction.catalogue.load import program, script_program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, ON, Sorted, places, sort
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Inner, Operand, Slot
 from vigil_lang.abstraction.catalogue.wrapped_commands import commands_of
-from vigil_lang.abstraction.hosts import host_of_beginning
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class Filled:
             self.sources.append(word)
         if not word.known:
             self.unresolved[role] = None
-            if role == "url" and (known := host_of_beginning(text)) is not None:
+            if role == "url" and (known := values.host_of_beginning(text)) is not None:
                 self.roles.setdefault("host", []).append(known)
             if role in PATH_ROLES:
                 self.local.setdefault(role, []).append((word, None))

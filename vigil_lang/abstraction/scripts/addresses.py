@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from vigil_lang.abstraction.hosts import host_of_beginning, is_nowhere
+from vigil_lang.abstraction.catalogue.values import host_of_beginning, is_nowhere
 from vigil_lang.abstraction.scripts.values import MAX_STRING, Base, Mapping, Ref, Thing, is_literal, part, text_of
 
 if TYPE_CHECKING:
