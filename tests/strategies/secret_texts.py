@@ -43,6 +43,10 @@ def samples(seed: int) -> list[Sample]:
         secret = drawn(length, letters)
         return f"use {prefix}{secret} now", secret
 
+    def worded(form: str) -> tuple[str, str]:
+        secret = "".join(random.sample(string.ascii_lowercase, 11))
+        return form.format(secret), secret
+
     upper = string.ascii_uppercase + string.digits
     lines = "\n".join(drawn(62, LETTERS + "+/") + "aQ" for _ in range(random.randint(1, 6)))
     dotted = f"{drawn(22)}.{drawn(43)}"
@@ -81,6 +85,16 @@ def samples(seed: int) -> list[Sample]:
         named("login --password {} --quiet", 10),
         named("export OPENAI_API_KEY={}"),
         named("deploy --auth-key {} --now"),
+        worded('connect(host="h", password="{}")'),
+        worded("env PGPASSWORD={} psql"),
+        worded("host: h\npassword: {}\nport: 1"),
+        worded("docker login --password {} --quiet"),
+        worded("<db><password>{}</password></db>"),
+        worded('<add key="password" value="{}"/>'),
+        worded('<input type="password" name="p" value="{}">'),
+        worded('<input value="{}" type="password">'),
+        worded("create user ann identified by '{}'"),
+        worded("open ftp://ann:{}@files.example.com/books"),
     ]
     assert len(made) == len(SHAPES)
     return [Sample(shape.kind, *each) for shape, each in zip(SHAPES, made, strict=True)]

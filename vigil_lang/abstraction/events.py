@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.bounded_output import bounded
+from vigil_lang.abstraction.catalogue.values import hosts_of, machine
 from vigil_lang.patterns import regex
 from vigil_lang.trace import Event
 from vigil_lang.trace.vocabulary import vocabulary
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 
 Args = dict[str, tuple[str, ...]]
 
-_HOST = regex(
-    r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/?#:]*)|(?P<bare>[A-Za-z0-9.-]+)(?::[0-9]+)?(?=[/?#]|\Z)"
-    r"|(?P<here>:[0-9]*(?=[/?#]|\Z))"
-)
-"""The host of an address; of HTTPie's `:8000/path` it is this machine."""
 _CHANGES_DATA = regex(
     r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
 )
@@ -66,26 +62,22 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
     return (*found, "secret.read") if secret else found
 
 
-def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = False) -> Args:
-    """Arguments with the `host` of their urls, and the marks of what is inferred or unresolved."""
-    if "url" in args:
-        matches = filter(None, map(_HOST.match, args["url"]))
-        hosts = dict.fromkeys(
-            _machine(match["host"] or match["bare"] or (match["here"] and "localhost") or "") for match in matches
-        )
-        found = tuple(host for host in hosts if host)
-        if found:
-            args["host"] = found
+def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = False, schemeless: bool = True) -> Args:
+    """Arguments with the `host` of their urls, and the marks of what is inferred or unresolved.
+
+    `schemeless` says whether an address may begin with its host, as for programs: for functions it does not.
+    """
+    found, known = hosts_of(args.get("url", ()), schemeless=schemeless)
+    given = args.get("host", ())  # `git clone host:path` has its own way to name one
+    if hosts := tuple(dict.fromkeys((*given, *found))):
+        args["host"] = hosts
+    if not known and not given:
+        unresolved = (*unresolved, "host")
     if unresolved:
         args["unresolved"] = tuple(dict.fromkeys(unresolved))
     if inferred:
         args["inferred"] = ("true",)
     return args
-
-
-def _machine(host: str) -> str:
-    """The name of a machine, which case and dots at its end do not change."""
-    return host.lower().rstrip(".")
 
 
 def step_event(
@@ -105,8 +97,8 @@ def step_event(
     if step.content is not None and "text" not in step.roles:
         step.roles["text"] = (step.content,)
     if "host" in step.roles:
-        step.roles["host"] = tuple(map(_machine, step.roles["host"]))
-    args = with_marks(step.roles, step.unresolved, inferred=step.inferred)
+        step.roles["host"] = tuple(map(machine, step.roles["host"]))
+    args = with_marks(step.roles, step.unresolved, inferred=step.inferred, schemeless="code.call" not in step.kinds)
     return Event(event, step.action, call, args, status, output, meant(step.kinds, args, step.reads), time, extra)
 
 

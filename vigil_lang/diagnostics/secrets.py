@@ -37,6 +37,8 @@ class Shape(NamedTuple):
     certainty: float = 0.9
     bits: float = 3.0
     """What is drawn at random has more, placeholders have less."""
+    word: bool = False
+    """The place alone tells that it is a secret, which may be any word."""
 
     def at(self, text: str, start: int) -> tuple[Found | None, int]:
         """The secret of this form that begins, or whose name begins, at a place of the text; and where to look on."""
@@ -46,9 +48,12 @@ class Shape(NamedTuple):
         groups = match.groupdict()
         name = "inner" if "inner" in groups else 0
         drawn = groups.get("inner", groups.get("drawn"))
-        random = drawn is None or (_looks_random(drawn, self.bits) and (self.certainty or _is_no_word(drawn)))
-        found = Found(*match.span(name), self, match.start(), match.end() + 1) if random else None
-        return found, match.end()
+        if self.word:
+            told = not _is_placeholder(drawn or "")
+        else:
+            told = drawn is None or (_looks_random(drawn, self.bits) and (self.certainty > 0 or _is_no_word(drawn)))
+        found = Found(*match.span(name), self, match.start(), match.end() + (_TELLS_AFTER if self.word else 1))
+        return found if told else None, match.end()
 
 
 class Found(NamedTuple):
@@ -61,8 +66,11 @@ class Found(NamedTuple):
     after: int
 
 
-SHORTEST = 14
+SHORTEST = 10
 """Code points that a text with a secret has at least."""
+
+_TELLS_AFTER = 6
+"""Code points behind a word within which something tells that it is a secret."""
 
 _SHORT = 1000
 """Code points below which one expression for all signs is faster than a search for each."""
@@ -91,6 +99,14 @@ _WORDS = r"[^\n;|&]{0,200}?"
 _A_COOKIE = rf"(?:[^\s=;]{{1,60}}=[^\s;]{{0,15}};[ \t]{{0,3}}){{0,10}}[^\s=;]{{1,60}}=(?=\S{{16}}){_VALUE}"
 """A cookie whose value is long, behind shorter ones."""
 _FLAG = "(?<!-)--(?i:[a-z][a-z-]{0,30}-)??"
+_WORD = r"(?P<inner>(?![/.~])[A-Za-z0-9+/=_.~!@#%^*-]{1,1000}+)"
+"""What a secret may be where its place tells that it is one."""
+_Q = r"\\{0,3}[\"']"
+_STOP = r"(?=[\s;&|\"'<]|\\+[nrt\"']|\Z)"
+"""What ends a value that stands in no quotes; code goes on with a bracket, a comma or a dot."""
+_LINE_END = r"(?=[ \t]{0,3}(?:[\r\n…]|\\+[nr]|\Z))"
+_NO_NAME = r"(?![A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,10}(?:[^\w.]|\Z))"
+"""A value in no quotes is none of a program's own names: `args.passwd`."""
 
 
 def _any(words: str) -> str:
@@ -148,6 +164,59 @@ SHAPES = (
     Shape("password", "--", rf"{_FLAG}{_any(_PASSWORD)} {_VALUE}", 0, 2.5),
     Shape("secret", _NAMES, rf"{_any(_NAMES)}{_IS}(?=\S{{16}}){_VALUE}", 0),
     Shape("secret", "--", rf"{_FLAG}{_any(_NAMES)} (?=\S{{16}}){_VALUE}", 0),
+    # `password="word"`, `"password": "word"`, `cfg["password"] = "word"`, `--password "word"`, `PASSWORD 'word'`
+    Shape(
+        "password",
+        _PASSWORD,
+        rf"{_any(_PASSWORD)}(?:(?:{_Q})?\]?[ \t]{{0,3}}(?:=>?|:=?)[ \t]{{0,3}}|[ \t]{{1,3}}){_Q}{_WORD}(?={_Q})",
+        0,
+        word=True,
+    ),
+    # `PGPASSWORD=word psql`, `--password=word`, `?password=word`
+    Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}={_NO_NAME}{_WORD}{_STOP}", 0, word=True),
+    # `password: word` at the end of a line
+    Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}:[ \t]{{1,3}}{_NO_NAME}{_WORD}{_LINE_END}", 0, word=True),
+    # `--password word` before another option or the end
+    Shape(
+        "password",
+        "--",
+        rf"{_FLAG}{_any(_PASSWORD)} (?!-){_WORD}(?:(?=[ \t]{{1,3}}-)|(?=[ \t]{{0,3}}[;|&])|(?=[\"'])|{_LINE_END})",
+        0,
+        word=True,
+    ),
+    # `<password>word</password>`, `<key>password</key><string>word</string>`
+    Shape(
+        "password",
+        _PASSWORD,
+        rf"{_any(_PASSWORD)}(?:>|</key>(?:\s|\\+n){{0,20}}<string>){_WORD}(?=</)",
+        0,
+        word=True,
+    ),
+    # `name="password" value="word"`, `"name": "password", "value": "word"`, `name: password` and below `value: word`
+    Shape(
+        "password",
+        _PASSWORD,
+        rf"{_any(_PASSWORD)}(?:{_Q})?,?(?:\s|\\+n){{1,40}}+(?:{_Q})?value(?:{_Q})?[ \t]{{0,3}}[=:][ \t]{{0,3}}"
+        rf"(?:{_Q})?{_WORD}(?:{_STOP}|(?=[/>]))",
+        0,
+        word=True,
+    ),
+    Shape(
+        "password",
+        "type=",
+        rf"type={_Q}password{_Q}[^<>\n]{{0,200}}?\bvalue={_Q}{_WORD}(?={_Q})",
+        0,
+        word=True,
+    ),
+    Shape(
+        "password",
+        "<input",
+        rf"<input\b[^<>]{{0,200}}?\bvalue={_Q}{_WORD}{_Q}[^<>]{{0,200}}?\btype={_Q}password",
+        0,
+        word=True,
+    ),
+    Shape("password", "identified", rf"(?i:identified by)[ \t]{{1,3}}{_Q}{_WORD}(?={_Q})", 0, word=True),
+    Shape("password", "://", r"://[^/\s:@\"']{1,99}:(?P<inner>[A-Za-z0-9+=_.~!#%^*-]{1,200})@(?=[\w.-])", 0, word=True),
 )
 """What looks like a secret. Where two would overlap, the earlier shape counts."""
 
@@ -157,6 +226,20 @@ _ORDER = {id(shape): at for at, shape in enumerate(SHAPES)}
 _EXAMPLE = regex(
     r"EXAMPLE|XXXX|\*\*\*|<.*>|placeholder|changeme|password|your(?:[_-]|key|token|secret|api)", re.IGNORECASE
 )
+_PLACEHOLDER = regex(
+    r"(?:str|string|text|bytes|bool|boolean|int|integer|number|any|object|null|nil|none|undefined|true|false|yes|no|required"
+    r"|optional|unknown|hidden|redacted|masked|missing|empty|prompt|varchar|char|pass|passwd|pwd|pw|secret|file|env|stdin|token"
+    r"|in|is|to|as|for|and|or|not|if|the|with|x+|#+|\*+|-+|=+|%[A-Za-z]|%\(?[A-Za-z_]+\)?s?)\Z",
+    re.IGNORECASE,
+)
+"""What stands for a secret, or says of what type it is."""
+_TELLING = regex(
+    r"(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?key|api[_-]?key|private[_-]?key|auth[_-]?key"
+    r"|(?:access|auth|refresh)[_-]?token)\Z",
+    re.IGNORECASE,
+)
+"""The end of the name of an argument whose value is a secret, whatever it looks like."""
+_ANY_WORD = regex(r"(?![/.~])[A-Za-z0-9+/=_.~!@#%^*-]{1,1000}\Z")
 _DOTTED = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 
 
@@ -220,6 +303,10 @@ def _looks_random(text: str, bits: float) -> bool:
     return -sum(count / len(text) * log2(count / len(text)) for count in counts) >= bits
 
 
+def _is_placeholder(text: str) -> bool:
+    return _EXAMPLE.search(text) is not None or _PLACEHOLDER.match(text) is not None
+
+
 def _is_no_word(text: str) -> bool:
     """Whether a value after a name is none of a program's own names: it has letters and digits, and is not `a.b2`."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text)) and _DOTTED.fullmatch(text) is None
@@ -238,17 +325,20 @@ class Numbers:
         self.show = show
         self._key = urandom(16)
         self._tags: dict[bytes, str] = {}
+        self._words: set[bytes] = set()
+        """Secrets that are words: they are masked where something tells that they are secrets, and as whole values."""
 
     def _digest(self, secret: str) -> bytes:
         from hashlib import blake2b  # late: most outputs have no secret
 
         return blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).digest()
 
-    def known(self, text: str) -> str | None:
-        """The tag of a text that was as a whole a secret where more was told of it."""
-        if self.show or not self._tags or not 8 <= len(text) <= 1000:
+    def known(self, text: str, *, whole: bool = False) -> str | None:
+        """The tag of a text that was a secret where more was told of it; a word only where it is a `whole` value."""
+        if self.show or not self._tags or not (6 if whole else 8) <= len(text) <= 1000:
             return None
-        return self._tags.get(self._digest(text))
+        digest = self._digest(text)
+        return None if digest in self._words and not whole else self._tags.get(digest)
 
     @property
     def used(self) -> bool:
@@ -260,17 +350,22 @@ class Numbers:
         """How many there are."""
         return len(self._tags)
 
-    def tag(self, secret: str, kind: str) -> str:
-        """`[secret 1: aws key]`."""
+    def tag(self, secret: str, kind: str, *, word: bool = False) -> str:
+        """`[secret 1: aws key]`; with `word` it may be a word that other texts have too."""
         digest = self._digest(secret)
         if len(self._tags) >= _MOST:  # a process that lives long
             self._tags.clear()
+            self._words.clear()
+        if not word or _is_no_word(secret):
+            self._words.discard(digest)
+        elif digest not in self._tags:
+            self._words.add(digest)
         return self._tags.setdefault(digest, f"[secret {len(self._tags) + 1}: {kind}]")
 
 
 _MOST = 100_000
 _LONGEST_TOLD = 100_000
-_TOLD = regex(r"[A-Za-z0-9+/=_.~!@#%^*-]{8,1000}")
+_TOLD = regex(r"[A-Za-z0-9+/=_.~!@#%^*-]{6,1000}")
 TAG = regex(r"\[secret [0-9]{1,6}: [a-z ]{3,20}\]")
 """What stands in the place of a secret."""
 
@@ -303,12 +398,18 @@ def tags(text: str) -> list[tuple[int, int, str]]:
     numbers = _output.get() or _process
     if numbers.show:
         return []
-    found = [(at, end, numbers.tag(text[at:end], shape.kind)) for at, end, shape, *_ in find(text)]
+    found = [
+        (at, end, numbers.tag(text[at:end], shape.kind, word=shape.certainty < 0.9))
+        for at, end, shape, *_ in find(text)
+    ]
     return sorted([*found, *_told(text, numbers, found)]) if numbers.used and len(text) < _LONGEST_TOLD else found
 
 
 def _told(text: str, numbers: Numbers, found: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """The words of a text that are secrets as more was told of them elsewhere, also behind `-p` or `name=`."""
+    """The words of a text that are secrets as more was told of them elsewhere, also behind `-p` or `name=`.
+
+    What stands in backticks is a value as a whole: so sentences name it.
+    """
     for each in _TOLD.finditer(text):
         word, start = each.group(), each.start()
         if any(at < each.end() and start < end for at, end, _ in found):
@@ -316,7 +417,8 @@ def _told(text: str, numbers: Numbers, found: list[tuple[int, int, str]]) -> Ite
         begins = (0, 2 * (word[0] == "-"), word.find("=") + 1)
         ends = (len(word), len(word.rstrip(".!")))
         for low, high in dict.fromkeys((low, high) for low in begins for high in ends):
-            tag = numbers.known(word[low:high])
+            whole = text[start - 1 : start] == "`" == text[each.end() : each.end() + 1] and high - low == len(word)
+            tag = numbers.known(word[low:high], whole=whole)
             if tag is not None:
                 yield start + low, start + high, tag
                 break
@@ -338,7 +440,7 @@ def masked_with(text: str, marks: Iterable[tuple[int, int]]) -> tuple[str, list[
     """The text masked, and ranges of it as ranges of what is shown; one that ends in a secret has its whole tag."""
     hidden = tags(text)
     if not hidden:
-        known = (_output.get() or _process).known(text)
+        known = (_output.get() or _process).known(text, whole=True)
         return (text, list(marks)) if known is None else (known, [(0, len(known)) for _ in marks])
     parts, at = [], 0
     for start, end, tag in hidden:
@@ -413,8 +515,12 @@ def _masked_line(words: list[str]) -> list[str]:
 def masked_beside(name: str, value: str) -> str:
     """A value, masked also where the name that it has tells that it is a secret."""
     numbers = _output.get() or _process
-    if numbers.show or not 8 <= len(value) <= 1000 or (shown := masked(value)) != value:
+    if numbers.show or len(value) > 1000 or (shown := masked(value)) != value:
         return masked(value)
+    if _TELLING.search(name) and _ANY_WORD.match(value) and not _is_placeholder(value):
+        return numbers.tag(value, "password" if "pass" in name.lower() else "secret", word=True)
+    if len(value) < 8:
+        return shown
     told = f"{name.lstrip('-')}="
     for found in find(told + value) if may_have(name) else ():
         if found.start == len(told) and found.end == len(told) + len(value):

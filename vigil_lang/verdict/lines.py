@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from vigil_lang.diagnostics.secrets import learn, masked_words
+from vigil_lang.diagnostics.secrets import learn, masked, masked_words
 from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.event import MESSAGES
@@ -41,7 +41,8 @@ def is_step(event: Event) -> bool:
 
 def message_text(event: Event, room: int) -> Text:
     """`user: what was said`, its middle left out where it is too long."""
-    text = " ".join(" ".join(event.args.get("text", ())).split())
+    # Masked as it was written: that a word is a secret may be told by the line it ends.
+    text = " ".join(masked(" ".join(event.args.get("text", ()))).split())
     return Text(f"{event.action.partition('.')[0]}: {middle(text, room)}", "italic dim")
 
 

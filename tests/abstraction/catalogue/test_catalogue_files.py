@@ -98,6 +98,8 @@ def test_path_roles_are_the_vocabulary_s() -> None:
             '[a]\nsummary = "s"\nkinds = ["k"]\nwhen = [{ has = "path", operands = ["_"] }]',
             "a: operands cannot depend on operands",
         ),
+        ('[a]\nsummary = "s"\nkinds = ["k"]\nforms = { path = "(" }', "a: ( is no expression"),
+        ('[a]\nsummary = "s"\nkinds = ["k"]\nwhen = [{ like = "path=+", also = ["k"] }]', "a: + is no expression"),
         ('[a]\nsummary = "s"\nkinds = ["k"]\nwhen = 3', "a: cannot be understood: 'int' object is not iterable"),
         (
             '[a]\nsummary = "s"\nkinds = ["k"]\n[b]\nsummary = "s"\nkinds = ["k"]\n[a.commands.x]\n',

@@ -227,7 +227,7 @@ JAVASCRIPT = [
     ("function* g() { yield 1 } a.f(g())", ["?"]),
     ("a.f(String.raw`p`)", ["?"]),
     ("a.f(process.cwd())", ["/repo"]),
-    ("a.f(new URL('https://a.org'))", ["?"]),
+    ("a.f(new URL('https://a.org'))", ["https://a.org/"]),
     ("a.f(__dirname)", ["/repo"]),
     ("throw new Error('x')\n", []),
 ]

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 _FORMS = ("code", "script", "module", "command", "shell", "elsewhere")
 
-FLAGS = frozenset({"plus", "single", "stop", "strict", "itself", "capitals", "unseen"})
+FLAGS = frozenset({"plus", "single", "stop", "strict", "itself", "unseen"})
 TEXTS = frozenset(
     {"summary", "switches", "values", "optional", "bundle", "ignore", "chdir", "reads"}
     | {"environment", "settings", "families", "runs", "safe", "versions", "base"}
 )
 ROLES = frozenset({"into", "within", "remote"})
 LISTS = frozenset({"aliases", "kinds", "operands", "same", "when"})
-TABLES = frozenset({"roles", "effects", "default", "derive", "suffix", "set", "commands"})
+TABLES = frozenset({"roles", "effects", "default", "derive", "suffix", "set", "commands", "forms"})
 FIELDS = FLAGS | TEXTS | ROLES | LISTS | TABLES | {"stdin", "feed", "assign"}
 """The keys an entry may have."""
-CONDITIONS = frozenset({"has", "with", "lacks", "arg", "starts", "remote"})
+CONDITIONS = frozenset({"has", "with", "lacks", "arg", "like", "remote"})
 CHANGES = frozenset({"kinds", "also", "operands", "effects", "stdin", "default", "derive", "set", "unseen", "reads"})
 """The keys an entry of `when` may have."""
 
@@ -32,7 +32,7 @@ def build(
     name: str, table: Mapping[str, Any], subject: str = "", commands: Mapping[str, Program] | None = None
 ) -> Program:
     """The program of a table; its subcommands are given apart."""
-    operands, trailing = _operands(table.get("operands", ()))
+    operands, trailing = _operands(table.get("operands", ()), table.get("forms", {}))
     kinds = table.get("kinds")
     when = tuple(_change(each) for each in table.get("when", ()))
     changed = [place for change in when if change.operands for place in change.operands[0]]
@@ -55,7 +55,6 @@ def build(
         stop=table.get("stop", False),
         strict=table.get("strict", False),
         itself=table.get("itself", False),
-        capitals=table.get("capitals", False),
         bundle=table.get("bundle", "") == "first",
         assign=table.get("assign", ""),
         ignore=frozenset(table.get("ignore", "").split()),
@@ -136,17 +135,19 @@ def _with_role(names: tuple[str, ...], role: str) -> Option:
     return Option(names, "value", slot(role))
 
 
-def _operands(specs: Any) -> _Operands:
+def _operands(specs: Any, forms: Mapping[str, str]) -> _Operands:
+    places = tuple(_operand(spec, forms) for spec in specs if spec != "--")
     if "--" not in specs:
-        return tuple(map(_operand, specs)), None
+        return places, None
     at = specs.index("--")
-    return tuple(map(_operand, specs[:at])), tuple(map(_operand, specs[at + 1 :]))
+    return places[:at], places[at:]
 
 
-def _operand(spec: str) -> Operand:
+def _operand(spec: str, forms: Mapping[str, str]) -> Operand:
     bare = spec.rstrip("?*+")
     mark = spec[len(bare) :]
-    return Operand(slot(bare), mark not in ("?", "*") and not bare.endswith("..."), mark in ("*", "+"))
+    required = mark not in ("?", "*") and not bare.endswith("...")
+    return Operand(slot(bare), required, mark in ("*", "+"), forms.get(bare, ""))
 
 
 def _effects(table: Mapping[str, str | list[str]]) -> dict[str, tuple[str, ...]]:
@@ -155,22 +156,22 @@ def _effects(table: Mapping[str, str | list[str]]) -> dict[str, tuple[str, ...]]
 
 def _change(table: Mapping[str, Any]) -> Change:
     has, also_has, lacks = (tuple(table.get(key, "").split()) for key in ("has", "with", "lacks"))
-    arg, starts = (table.get(key, "").partition("=") for key in ("arg", "starts"))
+    arg, like = (table.get(key, "").partition("=") for key in ("arg", "like"))
     kinds, stdin, operands, effects = (table.get(key) for key in ("kinds", "stdin", "operands", "effects"))
     return Change(
         has=has,
         also_has=also_has,
         lacks=lacks,
         arg=(arg[0], arg[2]) if arg[1] else None,
-        starts=(starts[0], starts[2]) if starts[1] else None,
+        like=(like[0], like[2]) if like[1] else None,
         remote=table.get("remote"),
         early=not arg[1]
-        and not starts[1]
+        and not like[1]
         and "remote" not in table
         and all(name[0] in "-+" for name in has + also_has + lacks),
         kinds=None if kinds is None else tuple(kinds),
         also=tuple(table.get("also", ())),
-        operands=None if operands is None else _operands(operands),
+        operands=None if operands is None else _operands(operands, {}),
         effects=None if effects is None else _effects(effects),
         stdin=stdin,
         default=table.get("default"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import values
@@ -67,8 +68,9 @@ class Filled:
     def role(self, role: str, word: Word, base: str | None) -> None:
         """Give a role a word's value."""
         text = word.text
-        if role == "url" and word.known and self.entry.base and "://" not in text:
-            text = self._below(text)
+        if role == "url" and self.entry.base and "://" not in text and text[:1] not in ("$", "`"):
+            word = self._below(word)
+            text = word.text
         if role == "revision" and word.known and values.no_revision(text):
             role = "path"
         elif role == "url" and word.known and values.begins_local(text):
@@ -77,6 +79,8 @@ class Filled:
             self.sources.append(word)
         if not word.known:
             self.unresolved[role] = None
+            if role == "url" and (known := values.host_of_beginning(text)) is not None:
+                self.roles.setdefault("host", []).append(known)
             if role in PATH_ROLES:
                 self.local.setdefault(role, []).append((word, None))
         elif role in PATH_ROLES:
@@ -101,11 +105,11 @@ class Filled:
             if role == "url" and self.entry.remote:
                 self._elsewhere(role, text)
 
-    def _below(self, text: str) -> str:
+    def _below(self, word: Word) -> Word:
         """The whole address of a part that stands alone: `repos/a/b` of `gh api`, below the machine that is named."""
-        host = next((word.text for word in self.found.values.get("--hostname", ()) if word.known), None)
-        base = self.entry.base if host is None else f"https://{host}/"
-        return base + text.lstrip("/")
+        host = next(iter(self.found.values.get("--hostname", ())), None)
+        base = self.entry.base if host is None else f"https://{host.text}/"
+        return word._replace(text=base + word.text.lstrip("/"), known=word.known and (host is None or host.known))
 
     def _options(self, found: Sorted) -> None:
         """Every option under its name without dashes."""
@@ -288,6 +292,10 @@ class Filled:
             self._argument(word, self.cwd, None)
 
 
+def _fits(place: Operand, word: Word) -> bool:
+    return not place.form or (word.known and re.fullmatch(place.form, word.text) is not None)
+
+
 def _assign(spec: Sequence[Operand], words: Sequence[Word]) -> Iterator[tuple[Operand | None, Word]]:
     """Each word with its place, as usage lines are read: what is required first, then what is optional."""
     spare = max(0, len(words) - sum(place.required for place in spec))
@@ -297,7 +305,7 @@ def _assign(spec: Sequence[Operand], words: Sequence[Word]) -> Iterator[tuple[Op
         if place.repeated:
             count += spare
             spare = 0
-        elif not place.required and spare:
+        elif not place.required and spare and _fits(place, words[at]):
             count, spare = 1, spare - 1
         for word in words[at : at + count]:
             yield place, word

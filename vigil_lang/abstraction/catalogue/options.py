@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,7 @@ class _Reading:
             self.expects = False
             found.operands.append(word)
             return
-        name = word.text.upper() if found.program.capitals and word.text.upper() in commands else word.text
+        name = word.text
         listed = name in commands
         below = commands.get(name if listed else "_")
         if below is None and not (top and self._may_be_subcommand(name)):
@@ -435,8 +436,8 @@ def applies(change: Change, found: Sorted, roles: Mapping[str, Sequence[str]]) -
         role, value = change.arg
         if value not in roles.get(role, ()):
             return False
-    if change.starts is not None:
-        role, value = change.starts
-        if not any(text.startswith(value) for text in roles.get(role, ())):
+    if change.like is not None:
+        role, value = change.like
+        if not any(re.match(value, text) for text in roles.get(role, ())):
             return False
     return change.remote is None or bool(roles.get(f"{change.remote}@remote"))

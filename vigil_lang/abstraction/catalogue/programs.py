@@ -65,6 +65,8 @@ class Operand(NamedTuple):
     slot: Slot
     required: bool = True
     repeated: bool = False
+    form: str = ""
+    """The expression that a word is to match for an optional place to be its."""
 
 
 class Change(Frozen, frozen=True):
@@ -74,7 +76,8 @@ class Change(Frozen, frozen=True):
     also_has: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     arg: tuple[str, str] | None = None
-    starts: tuple[str, str] | None = None
+    like: tuple[str, str] | None = None
+    """A role, and an expression that one of its values begins with."""
     remote: str | None = None
     early: bool = True
     """It depends on options alone, so that it can decide what the operands are."""
@@ -115,8 +118,6 @@ class Program(Frozen, frozen=True):
     strict: bool = False
     itself: bool = False
     """A subcommand whose name is the first word of the command that it runs: `yarn eslint src`."""
-    capitals: bool = False
-    """Its subcommands are words in capitals, which may be written in letters of any case: `http get …`."""
     bundle: bool = False
     assign: Mapping[str, str] | str = ""
     ignore: frozenset[str] = frozenset()

@@ -101,7 +101,7 @@ def read_command(
         **fill.remote,
     }
     if fill.argument:
-        given.setdefault("argument", fill.argument)
+        given["argument"] = fill.argument
     if fill.inner:
         given.setdefault("command", ("",))
     changes = [change for change in found.program.when if applies(change, found, given)]

@@ -79,6 +79,10 @@ def _entry(
         yield f"cannot be understood: {error}"
         return
     yield from _options(table, roles)
+    asked = [change["like"].partition("=")[2] for change in table.get("when", ()) if "like" in change]
+    yield from (
+        f"{each} is no expression" for each in (*table.get("forms", {}).values(), *asked) if not _compiles(each)
+    )
     yield from _behaviour(table, kinds, roles)
     for change in table.get("when", ()):
         yield from (f"unknown key {key} in when" for key in change if key not in CONDITIONS | CHANGES)
@@ -90,10 +94,18 @@ def _entry(
         if top:  # a subcommand's may ask for its program's options
             yield from (f"when asks for {name}, no option of it" for name in options if name not in known | {"--"})
         yield from (f"unknown role {name} in when" for name in asked if name not in options and name not in roles)
-        late = len(options) < len(asked) or bool(change.keys() & {"arg", "starts", "remote"})
+        late = len(options) < len(asked) or bool(change.keys() & {"arg", "like", "remote"})
         if late and "operands" in change:
             yield "operands cannot depend on operands"
         yield from _behaviour(change, kinds, roles)
+
+
+def _compiles(expression: str) -> bool:
+    try:
+        re.compile(expression)
+    except re.error:
+        return False
+    return True
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

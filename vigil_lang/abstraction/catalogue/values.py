@@ -11,6 +11,8 @@ from vigil_lang.patterns import regex
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vigil_lang.abstraction.step import Word
 
 _URL = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -33,6 +35,19 @@ _SOURCE_FILES = frozenset(
     ]
 )  # fmt: skip
 """Extensions that no branch and no tag has."""
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*://"
+_USER = r"(?:[^/?#\\]*@)?"
+_HOST = regex(
+    _SCHEME + _USER + r"(?P<host>\[[^\]]*\]|[^/?#:\\%@]*)(?=[/?#:]|\Z)"
+    r"|" + _USER + r"(?P<bare>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::[0-9]+)?(?=[/?#]|\Z)|(?P<here>:[0-9]*(?=[/?#]|\Z))"
+)
+"""The host of an address; of HTTPie's `:8000/path` it is this machine.
+
+A backslash before the path ends the host for some programs, and for others is part of a user; some decode `%65`.
+"""
+_NOWHERE = regex(r"(?:about|blob|data|file|javascript|mailto|tel):|\Z", re.IGNORECASE)
+"""What addresses of no machine begin with."""
+_BEGINNING = regex(_SCHEME + r"(?:[\w.%:-]*@)?([A-Za-z0-9.-]+)(?::[0-9]+)?[/?#]")
 _NOT_OPENED = regex(r"exclude|ignore|name|path(?!.*file)|not|prune|filter|format|regex|level|delim|separator")
 _OPENED = regex(r"-(?:file|from)s?$")
 _USED = regex(r"^-i$|identity|cert|key$")
@@ -188,3 +203,35 @@ def uploaded(text: str, sign: str) -> str | None:
 def script_language(path: str) -> str | None:
     """The language of a script by its extension."""
     return _LANGUAGES.get(posixpath.splitext(path)[1])
+
+
+def hosts_of(urls: Iterable[str], *, schemeless: bool) -> tuple[tuple[str, ...], bool]:
+    """The machines of some addresses, each once, and whether all are known.
+
+    `schemeless` says whether an address may begin with its host.
+    """
+    found: dict[str, None] = {}
+    known = True
+    for url in urls:
+        match = _HOST.match(url) if schemeless or "://" in url else None
+        if match and (host := match["host"] or match["bare"] or (match["here"] and "localhost")):
+            found[machine(host)] = None
+        else:
+            known = known and (is_nowhere(url) or not (schemeless or "://" in url))
+    return tuple(found), known
+
+
+def is_nowhere(url: str) -> bool:
+    """Whether an address is of no machine: `file:`, `data:`, `about:blank`."""
+    return _NOWHERE.match(url) is not None
+
+
+def host_of_beginning(text: str) -> str | None:
+    """The machine of an address some of which is not known, and stands behind a `$`: `https://a.example/$PAGE`."""
+    match = _BEGINNING.match(text)
+    return match[1] if match else None
+
+
+def machine(host: str) -> str:
+    """The name of a machine, which case and dots at its end do not change."""
+    return host.lower().rstrip(".")

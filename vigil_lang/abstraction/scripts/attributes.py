@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import emit, pure
+from vigil_lang.abstraction.scripts import addresses, emit, pure
 from vigil_lang.abstraction.scripts.values import (
     UNKNOWN,
     Class,
@@ -47,6 +47,8 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
             if owner.name in emit.DIRECTORY_ENTRIES and owner.text is not None and name in ("name", "path"):
                 is_name = name == "name" or run.language == "javascript"
                 return Thing(owner.origins, text=posixpath.basename(owner.text) if is_name else owner.text)
+            if owner.name == addresses.URL:
+                return addresses.url_attribute(owner, name)
             return part(owner, f".{name}")
         case Class() if name == "prototype" and run.language == "javascript":
             return owner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.scripts.addresses import set_attribute
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     NAMELESS,
@@ -90,6 +91,8 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
                 holder.open = True
                 holder.items[:] = limited([*items, value])[0]
         case Ref() | Thing() | Function():
+            if isinstance(key, str) and not isinstance(holder, Function):
+                set_attribute(run, holder, key, value)
             _hand_in(run, holder, value)
         case Object() | Class():
             holder.members[NAMELESS] = opaque(holder.members.get(NAMELESS), value)

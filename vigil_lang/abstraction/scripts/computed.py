@@ -5,12 +5,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.abstraction.scripts import pure
+from vigil_lang.abstraction.scripts import addresses, pure
 from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     MAX_STRING,
     UNKNOWN,
+    Base,
     Mapping,
     Sequence,
     Thing,
@@ -317,14 +318,29 @@ def _passed_on(run: Run, this: Thing | None, given: Arguments) -> Value | None: 
 
 
 def _file_address(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
-    """`new URL("./x", import.meta.url)` and `fileURLToPath(…)`: the path that is meant."""
+    """`new URL("./x", import.meta.url)` and `fileURLToPath(…)`: the path that is meant, or the address of a machine."""
     first, base = text_of(given.get(0) or UNKNOWN), text_of(given.get(1) or UNKNOWN)
-    if first is None or "://" in first.removeprefix("file://"):
+    if first is None:
         return None
+    if "://" in first.removeprefix("file://") or "://" in (base or "").removeprefix("file://"):
+        return addresses.parsed(addresses.joined(Base(base, "resolve"), first))
     first = first.removeprefix("file://")
     if base is None:
         return Thing(text=first) if first.startswith("/") else UNKNOWN
     return Thing(text=posixpath.normpath(posixpath.join(posixpath.dirname(base.removeprefix("file://")), first)))
+
+
+def _awaited(run: Run, this: Thing | None, given: Arguments) -> Value | None:
+    """What several things that are awaited together give, in their order."""
+    if run.language == "javascript":
+        return _listed(run, this, given)
+    return Sequence([v for _, v in given.positional], open=given.more)
+
+
+def _link(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
+    """`urljoin(base, link)`"""
+    base, link = text_of(given.get(0, "base")), text_of(given.get(1, "url"))
+    return None if base is None or link is None else addresses.joined(Base(base, "resolve"), link)
 
 
 _COMPUTED: dict[str, Computation] = {
@@ -351,6 +367,7 @@ _COMPUTED: dict[str, Computation] = {
     "range": _range,
     **dict.fromkeys(("list", "tuple", "Array.from", "collections.deque"), _listed),
     **dict.fromkeys(("set", "frozenset", "Set"), _without_doubles),
+    "urllib.parse.urljoin": _link,
     "iter": _iterated,
     "sorted": _sorted,
     "reversed": _reversed,
@@ -358,6 +375,7 @@ _COMPUTED: dict[str, Computation] = {
     "enumerate": _enumerated,
     "zip": _zipped,
     **dict.fromkeys(("dict", "collections.OrderedDict"), _dict),
+    **dict.fromkeys(("Promise.all", "asyncio.gather"), _awaited),
     "Map": _new_map,
     "Object.keys": _keys,
     "Object.values": _values,

@@ -12,6 +12,7 @@ from vigil_lang.abstraction.scripts.values import (
     Object,
     Ref,
     Sequence,
+    Thing,
     Value,
     is_pattern,
     origins_of,
@@ -62,6 +63,8 @@ class Draft:
         self.unresolved: dict[str, None] = {}
         self.found = False
         """Whether its paths are patterns that stand for hidden files and files in folders below, too."""
+        self.address: str | None = None
+        """The shape of an address some of which is not known."""
 
     def done(self, site: Site, content: str | None = None) -> Step:
         """Adds the step to those of the run."""
@@ -101,9 +104,16 @@ class Draft:
             self.roles[f"{name}.from"] = origins
 
     def role(self, role: str, value: Value) -> None:
-        """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one."""
+        """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one.
+
+        A truth value is no path: with one, a function is told to write nowhere.
+        """
         known = vocabulary().roles.get(role)
+        if isinstance(value, bool) and known is not None and known.type == "path":
+            value = None
         self.found = self.found or _is_found(value)
+        if role == "url" and isinstance(value, Thing):
+            self.address = value.shape
         texts: list[tuple[str, str]] = []
         complete = _flatten(role, value, texts)
         found: list[str] = []

@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import computed, spawn
+from vigil_lang.abstraction.scripts import addresses, computed, spawn
 from vigil_lang.abstraction.scripts.callbacks import call_handed, hand_over, handed_on
 from vigil_lang.abstraction.scripts.draft import MAX_TEXTS, Draft
 from vigil_lang.abstraction.scripts.libraries import is_standard
@@ -22,6 +22,7 @@ from vigil_lang.abstraction.scripts.values import (
     Thing,
     active,
     element,
+    is_literal,
     parameters,
     qualified,
     text_of,
@@ -238,6 +239,8 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
         draft.kinds += _kinds(entry, given)
         mode = _roles(draft, entry, this, given)
         effects = _opened(draft, entry, mode) if entry.mode else entry.effects
+        if _asks(entry):
+            addresses.place(draft, addresses.base_of(run, entry, this, given))
         if entry.sql:
             draft.kinds.append(_statement(draft.roles.get(entry.sql, ())))
     subject = "archive" if entry and entry.archive else "path"
@@ -258,6 +261,7 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
         return this
     result = _result(shown, entry, _made_of(draft, entry, given), this)
     if isinstance(result, Thing) and entry is not None and entry.returns:
+        result.base = addresses.base_of(run, entry, this, given)
         result.holds = tuple(v for v in held if not isinstance(v, Thing))  # it is of a class that is known
     elif isinstance(result, Thing):
         result.holds = active(*held, *this.holds) if this is not None and this.holds else held
@@ -276,6 +280,8 @@ def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None,
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, {}, this)
+    if isinstance(result, Thing) and entry is not None and entry.returns:
+        result.base = addresses.base_of(run, entry, this, given)
     if isinstance(result, Thing):
         known = entry is not None and entry.returns
         result.holds = tuple(v for v in _held(run, given, this) if not (known and isinstance(v, Thing)))
@@ -289,7 +295,7 @@ def _kinds(entry: Entry, given: Arguments) -> tuple[str, ...]:
             continue
         if "." in name and _member(given, i, name)[0] is not None:
             return (entry.instead[name],)
-        if "." not in name and truth(given.get(i, name)):
+        if "." not in name and truth(given.get(i, name)) is not False:
             return (entry.instead[name],)
     return entry.kinds
 
@@ -309,8 +315,13 @@ def _member(given: Arguments, place: int, name: str) -> tuple[Value, bool]:
     base, _, member = name.partition(".")
     value = given.get(place, base)
     if not isinstance(value, Mapping):
-        return None, value is not None
+        return None, not is_literal(value)
     return value.items.get(member), member not in value.items and value.open
+
+
+def _asks(entry: Entry) -> bool:
+    """Whether a function is given an address to ask."""
+    return any(role == "url" for _, role in entry.args)
 
 
 def _arguments(draft: Draft, given: Arguments, site: Site) -> None:
@@ -346,6 +357,8 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             _role_of_member(draft, role, *_member(given, i, name))
             continue
         value = given.get(i, name)
+        if isinstance(value, Mapping) and any(each.startswith(f"{name}.") for each, _ in entry.args):
+            continue  # what is given are its members
         many = name.startswith("*")
         if many:
             value = Sequence([v for _, v in given.positional[i:]])
@@ -356,6 +369,8 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             draft.unresolved.pop(role, None)
             continue
         draft.role(role, value)
+        if role == "url" and value is not None and role not in draft.roles and role not in draft.unresolved:
+            draft.unresolved[role] = None  # an object that has the address somewhere in it
     if given.more and entry.args and any(role for _, role in entry.args) and not given.positional:
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
@@ -376,7 +391,7 @@ def _own(draft: Draft, role: str, this: Thing | None) -> None:
     """Fills the role of the object whose method is called."""
     if this is not None and this.text is not None:
         draft.role(role, this)
-    elif this is not None and (texts := this.of.get(role, this.of.get("path"))):
+    elif this is not None and (texts := this.of.get(role, () if role == "host" else this.of.get("path", ()))):
         draft.roles[role] = texts
     else:
         draft.unresolved[role] = None

@@ -177,6 +177,14 @@ def defaults(run: Run, node: Lambda, scope: Scope) -> Env:
     return {p.name: evaluate(run, p.default, scope) for p in node.params if p.default is not None}
 
 
+def _is_bound(name: str, scope: Scope) -> bool:
+    """Whether the script has given something this name."""
+    inner: Scope | None = scope
+    while inner is not None and name not in inner.names:
+        inner = inner.outer
+    return inner is not None
+
+
 def look_up(run: Run, name: str, scope: Scope) -> Value:
     """The value of a name: of the scope, of one around it, or built in."""
     inner: Scope | None = scope.outside.get(name, scope)
@@ -429,6 +437,8 @@ def call(run: Run, node: Call, scope: Scope, names: tuple[str, ...] = (), *, awa
         if run.language == "javascript":
             calls.call_parent(run, parent, arguments(run, node, scope), site)
         return parent
+    if isinstance(func, Name) and func.id == "await" and len(node.args) == 1 and not _is_bound(func.id, scope):
+        return evaluate(run, node.args[0], scope)  # `await (f()).g()`, which the grammar takes for a call of `await`
     callee = owner(run, func, scope)
     return calls.apply(run, callee, arguments(run, node, scope), site, awaited=awaited)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,11 @@ class Entry:
     instead: dict[str, str] = field(default_factory=dict)
     """Its kind where a parameter of that name is true."""
     const: dict[str, str] = field(default_factory=dict)
-    """Roles with a fixed value."""
+    """Roles with a fixed value; ``*`` is the function's own name in capitals."""
+    base: str = ""
+    """The parameters that are the address which relative ones are below, in this call and in what its result is asked:
+    ``base_url``, or with how they are joined (`values.Base`) ``base_url:resolve``. ``=``: what this attribute is set
+    to."""
     runs: bool | str = False
     """It runs code that is not known; with a text, where a parameter of one of these names is given and not false, or
     may have the value that is given with a name (``typ=unsafe``)."""
@@ -188,7 +192,9 @@ class Libraries:
         """What is known of a function, by qualified name."""
         for _ in range(4):
             table, last = self._table_of(name)
-            found = table.get(last) or table.get("*")
+            found = table.get(last)
+            if found is None and isinstance(other := table.get("*"), Entry):
+                return replace(other, name=name)
             if not isinstance(found, str):
                 return found or self._of_frame(name)
             name = found
@@ -312,13 +318,19 @@ def _parse(owner: str, text: str) -> dict[str, Entry | str]:
     found: dict[str, Entry | str] = {}
     for names, given in table.items():
         for name in names.split():
-            found[name] = given["as"] if "as" in given else _entry(name if owner == _BARE else f"{owner}.{name}", given)
+            found[name] = (
+                given["as"].replace("*", name)
+                if "as" in given
+                else _entry(name if owner == _BARE else f"{owner}.{name}", given)
+            )
     return found
 
 
 def _entry(name: str, given: dict[str, Any]) -> Entry:
     args = tuple((n, role) for n, _, role in (a.partition("=") for a in given.get("args", "").split()))
     known = {k: v for k, v in given.items() if k not in ("args", "kinds")}
+    if "*" in (const := known.get("const", {})).values():
+        known["const"] = {k: name.rpartition(".")[2].upper() if v == "*" else v for k, v in const.items()}
     return Entry(name, tuple(given.get("kinds", "").split()), args, **known)
 
 

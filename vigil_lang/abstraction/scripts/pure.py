@@ -9,6 +9,7 @@ from vigil_lang.abstraction.scripts.tree import plain
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     MAX_STRING,
+    NAMELESS,
     UNKNOWN,
     Mapping,
     Object,
@@ -78,7 +79,7 @@ def add(values: list[Value], nodes: Many[Expr], text: bool, language: str) -> Va
     numbers = [v for v in values if isinstance(v, int | float)]
     if len(numbers) == len(values) and all(abs(n) < 1e15 for n in numbers):
         return sum(numbers)
-    return UNKNOWN
+    return operated(values) if language == "python" else UNKNOWN
 
 
 def _text(values: list[Value], nodes: Many[Expr], language: str) -> Value:
@@ -144,7 +145,19 @@ def binary(op: str, left: Value, right: Value, language: str = "python") -> Valu
                 return Mapping(open=True, others=[opaque(left, right)])
             return Mapping(items, left.open or right.open, [*left.others, *right.others][-8:])
         case _:
-            return opaque(left, right)
+            return operated([left, right])
+
+
+def operated(values: Many[Value]) -> Thing:
+    """What an operator makes of values: of a library's value it is another of that library, `(array * 2).tofile(p)`."""
+    things = [v for v in values if isinstance(v, Thing) and v.name and v.name[0] not in (NAMELESS, "*")]
+    roots = {thing.name.partition(".")[0] for thing in things}
+    first = things[0] if len(roots) == 1 else None
+    if first is None or not all(v in things or not active(v) for v in values):
+        return opaque(*values)
+    return Thing(
+        merge(t.origins for t in things), first.name, first.of, holds=active(*(h for t in things for h in t.holds))
+    )
 
 
 def _arithmetic(op: str, left: float, right: float) -> Value:
@@ -195,7 +208,7 @@ def compare(op: str, left: Value, right: Value) -> Value:
     if op in ("in", "not in"):
         return _contains(op, left, right)
     if not (is_literal(left) and is_literal(right)):
-        return UNKNOWN
+        return UNKNOWN if op in ("is", "is not") or left is None or right is None else operated([left, right])
     if op in ("==", "is", "!=", "is not"):
         same = _equal(left, right)
         return (

@@ -391,7 +391,7 @@ class _Translator:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return Const(-number)
             case ast.UnaryOp():
-                return Opaque((self.expr(node.operand),))
+                return Binary("~", Const(0), self.expr(node.operand))
             case ast.IfExp():
                 return Choice(self.expr(node.test), self.expr(node.body), self.expr(node.orelse))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.libraries import Libraries
     from vigil_lang.abstraction.scripts.site import Arguments, Site
     from vigil_lang.abstraction.scripts.tree import Body, Expr, Lambda, Module
-    from vigil_lang.abstraction.scripts.values import Class, Function, Scope, Thing, Value
+    from vigil_lang.abstraction.scripts.values import Base, Class, Function, Scope, Thing, Value
     from vigil_lang.abstraction.step import Spawn, Step
 
     Special: TypeAlias = "Callable[[Run, str, Thing | None, Arguments, Site], Value]"
@@ -131,6 +131,8 @@ class Run:
     """What could do something, by where it was put."""
     holders: list[Value] = field(default_factory=list)
     """Where it was put."""
+    bases: dict[str, Base] = field(default_factory=dict)
+    """What has been set for a whole library to be put before relative addresses, by its name."""
     texts: list[str] = field(default_factory=list)
     """The texts that are being executed as code."""
     followed: set[int] = field(default_factory=set)

@@ -47,6 +47,16 @@ NAMELESS = "?"
 
 
 @dataclass(slots=True, eq=False)
+class Base:
+    """What a client puts before the relative addresses it is given."""
+
+    address: str | None
+    """Empty where there is none, None where it is not known."""
+    joined: str
+    """How: `append`, `resolve` as a browser does a link, `prefix` before a whole address too (in some versions)."""
+
+
+@dataclass(slots=True, eq=False)
 class Thing:
     """A value that is not known, but perhaps where it came from."""
 
@@ -69,6 +79,8 @@ class Thing:
     """Names and settings of the options an argument parser was told of."""
     holds: tuple[Value, ...] = ()
     """What it may be, or have in it, that could do something when it is called: functions, modules, objects."""
+    base: Base | None = None
+    """What it puts before relative addresses, if it is a client."""
 
 
 @dataclass(slots=True, eq=False)
@@ -328,7 +340,7 @@ def element(value: Value) -> Value:
         case Mapping():
             return UNKNOWN if value.open else join(value.items)
         case Thing() if value.name.startswith("*"):
-            return Thing(value.origins, value.name[1:], value.of, holds=value.holds)
+            return Thing(value.origins, value.name[1:], value.of, holds=value.holds, base=value.base)
         case Thing():
             return part(value, "[]")
         case _:
@@ -342,7 +354,7 @@ def part(value: Thing, suffix: str) -> Thing:
     """
     if not value.name and not value.origins and not value.holds:
         return UNKNOWN
-    return Thing(value.origins, qualified(value.name, suffix), value.of, holds=value.holds)
+    return Thing(value.origins, qualified(value.name, suffix), value.of, holds=value.holds, base=value.base)
 
 
 def qualified(name: str, suffix: str) -> str:
@@ -426,16 +438,7 @@ def with_origin(value: Value, name: str) -> Value:
     """A value that is the result of a function."""
     match value:
         case Thing() if name:
-            return Thing(
-                merge(((name,), value.origins)),
-                value.name,
-                value.of,
-                value.text,
-                value.shape,
-                value.step,
-                value.options,
-                value.holds,
-            )
+            return replace(value, origins=merge(((name,), value.origins)))
         case Sequence() if name and len(value.items) <= 16:
             return Sequence([with_origin(i, name) if isinstance(i, Thing) else i for i in value.items], value.open)
         case _:
