@@ -42,6 +42,7 @@ HELD = {
     "vigil_lang/cli/replay.py:_prepared": "one piece of work, in a process that replays and ends",
     "vigil_lang/evaluation/judging.py:_prepared": "one piece of work, in a process that judges and ends",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
+    "vigil_lang/semantics/layout.py:_known": "as long as the modules it is about",
     "lsp/vigil_lsp/names.py:_known": "as long as the trees it is about",
 }
 """What modules fill while they run, and what bounds it."""
