@@ -1,7 +1,8 @@
 """Which tests need not be measured for coverage, as all they reach is reached by others: `make unmeasured`.
 
-It runs all that are measured once, asks for each line and branch which tests reach it, and leaves out tests, the
-slowest first, as long as nothing is lost by it. What is left out stands in `unmeasured.txt`, and tests/conftest.py
+It runs all that are measured once, but for those whose processes are measured too: what a process reaches bears no
+test's name, so that they stay measured. It asks for each line and branch which tests reach it, and leaves out tests,
+the slowest first, as long as nothing is lost by it. What is left out stands in `unmeasured.txt`, and tests/conftest.py
 leaves it unmeasured; a test that is not named there is measured. So an old list only makes coverage look lower than
 it is: make it anew when coverage falls although tests reach what is new, or when `make test` has become slow.
 """
@@ -83,8 +84,9 @@ def main() -> int:
     """Run the tests, with the arguments of pytest that are given, and write the list."""
     LIST.unlink(missing_ok=True)
     seconds = Seconds()
-    measured = ["-m", "not unmeasured", "--cov", "--cov-report=", "--cov-context=test", "--cov-fail-under=0"]
-    status = pytest.main([*measured, *sys.argv[1:]], plugins=[seconds])
+    measured = ["-m", "not unmeasured and not processes"]
+    contexts = ["--cov", "--cov-report=", "--cov-context=test", "--cov-fail-under=0"]
+    status = pytest.main([*measured, *contexts, *sys.argv[1:]], plugins=[seconds])
     if status:
         return status
     left_out = redundant(seconds.of, places_by_test(Path(os.environ.get("COVERAGE_FILE", ".coverage"))))

@@ -154,7 +154,7 @@ async def text_of(document: Virtual, workspace: Workspace) -> str:
 def _page(path: Path) -> str:
     """A page with links to the files beside its folder, which a generated document has not."""
     text = path.read_text(encoding="utf-8")
-    return _UPWARDS.sub(lambda link: f"]({path.parent.joinpath(link[1]).resolve().as_uri()}", text)
+    return _UPWARDS.sub(lambda link: f"]({Path(real_path(path.parent / link[1])).as_uri()}", text)
 
 
 def check_readable(path: str, workspace: Workspace) -> None:

@@ -148,7 +148,7 @@ RELATED = {
     ("langsmith", "tool-events"), ("langfuse", "tool-events"), ("openinference", "tool-events"),
     ("tool-events", "terminus"), ("openai-messages", "openai-responses"), ("openai-messages", "anthropic-messages"),
     ("anthropic-messages", "openai-responses"), ("anthropic-messages", "openai-messages"),
-    ("gemini-stream", "openai-responses"),
+    ("gemini-stream", "openai-responses"), ("terminus", "langchain"), ("agentdojo", "langchain"),
 }  # fmt: skip
 """Formats that hold the same things under the same names: what one has is read by the reader of the other."""
 
