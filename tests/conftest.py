@@ -153,7 +153,7 @@ MEASURED = "COVERAGE_PROCESS_CONFIG"
 # `VIGIL_CASES=1000 make test` tries more.
 settings.register_profile(
     "vigil",
-    max_examples=int(os.environ.get("VIGIL_CASES", "40")),
+    max_examples=int(os.environ.get("VIGIL_CASES", "60")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     database=None,

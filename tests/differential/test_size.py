@@ -18,7 +18,7 @@ from vigil_lang.engines.smt.script import definitions, term
 if TYPE_CHECKING:
     from vigil_lang.engines.smt.encode import Encoding
 
-SIZES = (100, 200, 400)
+SIZES = (200, 400, 800)
 
 
 def size(encoding: Encoding) -> int:

@@ -150,33 +150,33 @@ def test_a_fence_ends_with_the_item_it_stands_in(text: str, sentences: tuple[str
 
 
 HOSTILE = {
-    "quotes": "> " * 25_000 + "x",
-    "brackets": "[" * 50_000,
-    "links": "[a](b" * 25_000,
-    "back quotes": "".join("`" * (n % 500 + 1) + " " for n in range(750)),
-    "stars": "*a " * 25_000,
-    "comments": "<!--\n" * 25_000,
-    "comments in a line": "<!-- --> `<!--" * 12_500,
-    "bars": "|a" * 12_500 + "\n|-|\n" + "|a" * 12_500,
-    "dots": "A. " * 25_000,
-    "tags": "<a " * 25_000,
-    "deep lists": "".join(" " * (n % 2000) + "- a\n" for n in range(750)),
-    "words": "never do not before " * 12_500,
-    "asides": "x (a. ) A. " * 12_500 + "(A. " * 12_500,
-    "one long word": "a" * 250_000,
+    "quotes": "> " * 100_000 + "x",
+    "brackets": "[" * 200_000,
+    "links": "[a](b" * 100_000,
+    "back quotes": "".join("`" * (n % 500 + 1) + " " for n in range(3000)),
+    "stars": "*a " * 100_000,
+    "comments": "<!--\n" * 100_000,
+    "comments in a line": "<!-- --> `<!--" * 50_000,
+    "bars": "|a" * 50_000 + "\n|-|\n" + "|a" * 50_000,
+    "dots": "A. " * 100_000,
+    "tags": "<a " * 100_000,
+    "deep lists": "".join(" " * (n % 2000) + "- a\n" for n in range(3000)),
+    "words": "never do not before " * 50_000,
+    "asides": "x (a. ) A. " * 50_000 + "(A. " * 50_000,
+    "one long word": "a" * 1_000_000,
     "lists in quotes": ("- > " * 30 + "a\n") * 1000,
-    "marks of lists": "- " * 25_000 + "a",
+    "marks of lists": "- " * 100_000 + "a",
     "lazy lines": ("> " * 20 + "a\n" + "b\n") * 2000,
-    "references": "[a]:\n" * 5_000,
-    "headings in lists": "- # a\n" * 2_500,
-    "rows without cells": "|a|b|\n|-|-|\n" + "|\n" * 5_000,
-    "underlined": "a\n" * 5_000 + "===\n",
-    "open fences": "- ```\n  x\n" * 2_500 + "`" * 25_000 + "<!--",
+    "references": "[a]:\n" * 20_000,
+    "headings in lists": "- # a\n" * 10_000,
+    "rows without cells": "|a|b|\n|-|-|\n" + "|\n" * 20_000,
+    "underlined": "a\n" * 20_000 + "===\n",
+    "open fences": "- ```\n  x\n" * 10_000 + "`" * 100_000 + "<!--",
     "code in cells": "|a|b|\n|-|-|\n" + ("|" + "`` ` " * 400 + "a|b|c|\n") * 100,
-    "titles": "**a**\n__b__:\n" * 5_000,
-    "comments within lines": "a <!-- " * 12_500,
-    "callouts": '!!! note "a"\n    b\n' * 2_500,
-    "nothing": "\0\u202e\ud7ff" * 25_000,
+    "titles": "**a**\n__b__:\n" * 20_000,
+    "comments within lines": "a <!-- " * 50_000,
+    "callouts": '!!! note "a"\n    b\n' * 10_000,
+    "nothing": "\0\u202e\ud7ff" * 100_000,
 }
 
 
@@ -188,7 +188,7 @@ def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     document = read_document(Source("SKILL.md", text))
     obligations(document)
     assert document.words
-    assert time.process_time() - started < 6
+    assert time.process_time() - started < 10
 
 
 def test_what_is_nested_too_deep_is_read_as_text() -> None:
