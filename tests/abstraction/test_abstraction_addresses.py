@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from abstraction_support import abstracted, bash, ok
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vigil_lang.abstraction.catalogue.values import hosts_of
+from vigil_lang.abstraction.scripts.addresses import joined
+from vigil_lang.abstraction.scripts.values import Base
 
 AXIOS = "const axios = require('axios'); "
 GOT = "import got from 'got'; const c = got.extend({prefixUrl: 'https://a.example/v1'}); "
@@ -174,6 +181,8 @@ def test_an_address_of_no_machine_leaves_nothing_open() -> None:
     [
         ("curl https://user@good.example@evil.example/x", "evil.example"),
         ("curl 'https://good.example\\@evil.example/x'", None),
+        ("curl 'https://good.example:\\@evil.example/x'", None),
+        ("curl 'https://good.example:80\\@evil.example/x'", None),
         ("curl evil.example/x", "evil.example"),
         ("curl u:p@evil.example/x", "evil.example"),
         ("curl my_host:80", "my_host"),
@@ -188,3 +197,23 @@ def test_a_program_s_address(command: str, host: str | None) -> None:
     (_, step) = abstracted([bash("t", command), ok("t")])
     assert step.args.get("host") == ((host,) if host else None)
     assert ("host" in step.args.get("unresolved", ())) == (host is None)
+
+
+PIECES = [
+    *("https:", "HTTPS://", "ftp://", "//", "/", "\\", "a.example", "b.example", "c"),
+    *("@", ":", ":80", "?", "#", "..", "%62", "$", " "),
+]
+CLIENTS = {base: httpx.Client(base_url=base) for base in ("https://a.example", "https://u:p@a.example:8080/v1/")}
+
+
+@given(st.sampled_from(list(CLIENTS)), st.lists(st.sampled_from(PIECES), max_size=6).map("".join))
+@example("https://a.example", "HTTPS://b.example:\\@c")
+@example("https://a.example", "ftp://a.example ")
+def test_a_client_s_machine_is_the_one_that_it_asks_or_unknown(base: str, text: str) -> None:
+    address = joined(Base(base, "append"), text)
+    hosts, _ = hosts_of(() if address is None else (address,), schemeless=False)
+    try:
+        asks = CLIENTS[base].build_request("GET", text).url.host
+    except (httpx.InvalidURL, ValueError):
+        return  # it asks nobody
+    assert hosts in ((), (asks.lower().rstrip("."),)), address

@@ -38,7 +38,7 @@ _SOURCE_FILES = frozenset(
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*://"
 _USER = r"(?:[^/?#\\]*@)?"
 _HOST = regex(
-    _SCHEME + _USER + r"(?P<host>\[[^\]]*\]|[^/?#:\\%@]*)(?=[/?#:]|\Z)"
+    _SCHEME + _USER + r"(?P<host>\[[^\]]*\]|[^/?#:\\%@\s]*)(?::[0-9]*)?(?=[/?#]|\Z)"
     r"|" + _USER + r"(?P<bare>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::[0-9]+)?(?=[/?#]|\Z)|(?P<here>:[0-9]*(?=[/?#]|\Z))"
 )
 """The host of an address; of HTTPie's `:8000/path` it is this machine.
