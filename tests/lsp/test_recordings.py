@@ -392,13 +392,15 @@ async def test_a_changed_text_and_a_changed_run(tmp_path: Path) -> None:
         assert findings[0].code.startswith("VGL6")
 
 
-async def test_the_process_is_told_of_a_text_when_nobody_types_any_more(tmp_path: Path) -> None:
+async def test_the_process_is_told_of_a_text_when_nobody_types_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of the last text alone; at once where somebody waits for what it says, or something else is said to it."""
 
     async with watched(tmp_path) as here:
         await here.answered(POLICY)
         told: list[object] = []
-        here.recordings._write = told.append  # type: ignore[method-assign]
+        monkeypatch.setattr(here.recordings, "_write", told.append)
 
         def typed(how: str) -> TrackedPolicy:
             told.clear()

@@ -257,7 +257,7 @@ class Runs:
         findings = [finding for one in loaded.values() for finding in one.findings]
         unread = list(_unread(runs, {f.source.path: f.message for f in (*findings, *beyond)}, loaded))
         traces = [run.trace for run in recorded]
-        signatures, wrong, undeclared = _declared(self.sources.signatures)
+        signatures, wrong, unread_signatures = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
         occurring = Reachability(merge(*parts) if parts else _NOTHING)
         yield len(files), len(files), None
@@ -275,7 +275,7 @@ class Runs:
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
             (*runs.missing, *unread),
-            undeclared,
+            unread_signatures,
             sum(path not in loaded or not loaded[path].runs for path in runs.files) + self._not_there(runs),
         )
 
@@ -309,7 +309,7 @@ def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic], 
     """The signatures that can be read, what is wrong with the others, and where which of them is named."""
     signatures: list[Signature] = []
     findings: list[Diagnostic] = []
-    undeclared: list[tuple[int, str]] = []
+    unread_signatures: list[tuple[int, str]] = []
     for at, path in enumerate(paths):
         state = state_of(path)
         if waits(path) or (state is not None and state.size > MAX_BYTES):
@@ -325,8 +325,8 @@ def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic], 
             findings += wrong
         name = Path(path).name
         why = f"`{name}`: {wrong[0].message}" if state is not None else f"there is no file `{name}`"
-        undeclared.append((at, f"this signature cannot be read: {why}"))
-    return signatures, findings, tuple(undeclared)
+        unread_signatures.append((at, f"this signature cannot be read: {why}"))
+    return signatures, findings, tuple(unread_signatures)
 
 
 MAX_TEXT = 200_000

@@ -178,7 +178,7 @@ class RecordingsProcess:
             tracked = self._tracked_policies.get(path)
             if tracked is not None and tracked.folder == folder and not tracked.comments:
                 runs = {("runs", at): message for at, message in reversed(summary.missing)}
-                return runs | {("signatures", at): message for at, message in summary.undeclared}
+                return runs | {("signatures", at): message for at, message in summary.unread_signatures}
         return {}
 
     def signature_of(self, folder: str) -> Signature | None:

@@ -81,8 +81,8 @@ class RunsSummary:
     """What the runs of a project are by themselves.
 
     `number` tells two states of them apart. `findings` are about recordings that cannot be used; `missing` is what
-    is wrong with a pattern, by its place among those that name the runs, and `undeclared` what is wrong with one of the
-    signatures, by its place. `unreadable` recordings were left out.
+    is wrong with a pattern, by its place among those that name the runs, and `unread_signatures` what is wrong with a
+    signature, by its place among those that are named. `unreadable` recordings were left out.
     """
 
     number: int
@@ -91,7 +91,7 @@ class RunsSummary:
     runs: tuple[RunInfo, ...]
     findings: tuple[Diagnostic, ...] = ()
     missing: tuple[tuple[int, str], ...] = ()
-    undeclared: tuple[tuple[int, str], ...] = ()
+    unread_signatures: tuple[tuple[int, str], ...] = ()
     unreadable: int = 0
 
 
