@@ -162,6 +162,7 @@ def is_question(text: str) -> bool:
     return text.rstrip("*_)\"'”’ ").endswith("?")
 
 
+@lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """The sentence without code, quotations and ornaments; one that is a quotation as a whole is what it says."""
     text = unquoted(text)

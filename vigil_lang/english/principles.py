@@ -347,7 +347,7 @@ BEGINNING = any_of(
     rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
-    r", not (?!necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
+    r", not (?!just\b|merely\b|only\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
     rf"{WHERE}(?!prefer\b|consider\b|save time\b|try\b){VERB}{_TEXT}{{1,160}}? "
     rf"(?:instead of|rather than|in place of) \S"
     r"(?!.{1,80} (?:as|because|since) )",
