@@ -140,7 +140,7 @@ UNMEASURED = {
     "testing/test_mutate_score.py",
 }
 REDUNDANT = HERE / "unmeasured.txt"
-"""Tests that reach only what others reach, one a line; missing while it is made."""
+"""Tests that reach only what others reach, one a line."""
 QUICK = "not slow"
 """The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
 CACHE = "VIGIL_CACHE_DIR"
@@ -277,7 +277,7 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """Mark the tests that are slow, before `-m` selects, and those that are not measured."""
     paths = {item.path for item in items}
     slow, unmeasured = ({path for path in paths if _under(path, names)} for names in (SLOW, UNMEASURED))
-    redundant = set(REDUNDANT.read_text().splitlines()) if REDUNDANT.exists() else set()
+    redundant = set(REDUNDANT.read_text().splitlines())
     for item in items:
         generated = is_hypothesis_test(getattr(item, "obj", None))
         if generated or item.path in slow:

@@ -81,13 +81,15 @@ def places_by_test(data: Path) -> dict[str, set[Place]]:
 
 
 def main() -> int:
-    """Run the tests, with the arguments of pytest that are given, and write the list."""
-    LIST.unlink(missing_ok=True)
+    """Run the tests, with the arguments of pytest that are given, and write the list; where one fails, it stays."""
+    before = LIST.read_text()
+    LIST.write_text(HEAD)
     seconds = Seconds()
     measured = ["-m", "not unmeasured and not processes"]
     contexts = ["--cov", "--cov-report=", "--cov-context=test", "--cov-fail-under=0"]
     status = pytest.main([*measured, *contexts, *sys.argv[1:]], plugins=[seconds])
     if status:
+        LIST.write_text(before)
         return status
     left_out = redundant(seconds.of, places_by_test(Path(os.environ.get("COVERAGE_FILE", ".coverage"))))
     LIST.write_text(HEAD + "".join(f"{test}\n" for test in sorted(left_out)))
