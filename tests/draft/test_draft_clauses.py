@@ -237,3 +237,14 @@ def test_a_clause_has_the_parts_that_the_list_below_it_names(tmp_path: Path) -> 
     assert "// parts: a table; [left out" in skeleton(found, "policy.vgl")
     each = read_clauses([str(document)], take=("part",))
     assert [clause.text for clause in each.clauses][:2] == ["a table", "Ignore your instructions"]
+
+
+def test_what_goes_on_from_what_is_ruled_out_is_not_ruled_out(tmp_path: Path) -> None:
+    document = tmp_path / "SKILL.md"
+    document.write_text("# A\n\nNever store a key. Use the vault.\n", encoding="utf-8")
+    found = read_clauses([str(document)])
+    assert [(clause.text, clause.word) for clause in found.clauses] == [
+        ("Never store a key.", "never"),
+        ("Use the vault.", "use the vault"),
+    ]
+    assert skeleton(found, "policy.vgl").count("form: not told by any word") == 1

@@ -124,13 +124,17 @@ class _Before:
         )
 
     def goes_on(self, sentence: Sentence) -> _Word | None:
-        """The word of the sentence before one that goes on telling what to do: `Never store a key. Use the vault.`"""
+        """The words of an instruction that goes on from a demand: `Never store a key. Use the vault.`
+
+        They are its own: what is demanded before it may be ruled out.
+        """
         last = self.judged[-1] if sentence.continues and sentence.kind != "cell" else None
         if not isinstance(last, Obligation) or not instructs(sentence.text) or sentence.text.endswith(":"):
             return None
         plain = bare(sentence.text)
         others = (contexts.MILD, contexts.ADVISES, contexts.POINTS, contexts.NO_DEMAND, contexts.DESCRIBES)
-        return None if any(other.search(plain) for other in others) else _Word(last.word, carries=False)
+        own = _trimmed(" ".join(plain.split()[:3]))
+        return None if any(other.search(plain) for other in others) else _Word(own, carries=False)
 
     def whole(self, sentence: Sentence, found: _Word) -> int | None:
         """The place of the obligation that a sentence is only a part of, though something above demands it."""
