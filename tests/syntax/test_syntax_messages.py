@@ -100,6 +100,20 @@ def test_message(text: str, expected: str) -> None:
 
 
 FIXED = [
+    ('use "./rules/shared.vgl"', "a file beside this one is `use .rules.shared`", "use .rules.shared"),
+    ("statement S: abs(a()&&b())", "conjunction is written `and`", "statement S: abs(a() and b())"),
+    ("statement S: abs((a()||b()))", "disjunction is written `or`", "statement S: abs((a() or b()))"),
+    ("statement S: always a()->b()", "implication is written `implies`", "statement S: always a() implies b()"),
+    ("# a comment\nlet A = {a}", "a comment starts with `//`", "// a comment\nlet A = {a}"),
+    (
+        "-- a comment\nlet A = {a}",
+        "a comment starts with `//`, what has to hold is `statement NAME: …`",
+        "// a comment\nlet A = {a}",
+    ),
+    ("param p = 5", "the type stands before the value: `param NAME: number = …`", "param p: number = 5"),
+    ('param p = "a"', "the type stands before the value: `param NAME: number = …`", 'param p: text = "a"'),
+    ("param p = true", "the type stands before the value: `param NAME: number = …`", "param p: bool = true"),
+    ("param p = {a}", "the type stands before the value: `param NAME: number = …`", "param p: set = {a}"),
     ("statement S: abs(a == 3)", "equality is written `=`", "statement S: abs(a = 3)"),
     ("statement S: abs(a && b)", "conjunction is written `and`", "statement S: abs(a and b)"),
     ("statement S: abs(a || b)", "disjunction is written `or`", "statement S: abs(a or b)"),
@@ -174,6 +188,17 @@ def test_what_was_meant_is_offered_as_a_fix(text: str, hint: str, after: str) ->
 
 
 HINTS = [
+    ("- a", "a comment starts with `//`, what has to hold is `statement NAME: …`"),
+    ("statement S: prec(a())", "`prec(trigger, guard)` takes two: what is done, and what must have come first"),
+    (
+        "statement S: until(a(), b())",
+        "`until(trigger, resolver, forbidden)` takes three: what is forbidden in between stands last",
+    ),
+    (
+        "statement S: bresp[3](a())",
+        "`bresp[3](trigger, response)` takes two: what is done, and what must follow",
+    ),
+    ("statement S: abs(a(), b())", "several are forbidden by `abs(a() or b())`, or by a statement each"),
     ("statement S: abs(a = 'b')", "strings stand in double quotes"),
     ("let A = {a};", "nothing separates items but white space"),
     ("# a comment", "a comment starts with `//`"),

@@ -358,6 +358,7 @@ class Conditions:
             case "in" | "not in":
                 assert isinstance(operand, tree.SetUnion)
                 between = Span(test.field.span.end, operand.span.start)
+                self._refuse_reversed(test, operand, scope)
                 return _one_of(reads, self.terms.set_of(operand, scope, between), negated=operator == "not in")
             case "~" | "!~":
                 assert isinstance(operand, (tree.String, tree.Name, tree.Regex, tree.SetUnion))
@@ -386,10 +387,27 @@ class Conditions:
                 assert isinstance(operand, tree.Name)
                 self._misfit(test, operand, meaning, scope)
 
+    def _refuse_reversed(self, test: tree.Test, operand: tree.SetUnion, scope: Scope) -> None:
+        """`"rm" in command` looks for the value of an argument called `rm` in a set: where there is none, say so."""
+        part = operand.parts[0]
+        if not isinstance(part, tree.Name) or part.text in scope.arguments or scope.module.find(part.text) is not None:
+            return
+        from vigil_lang.semantics import other_calls  # late: a policy that judges needs none
+
+        if not scope.module.may_declare(part.text) and (said := other_calls.as_contained(test, scope)) is not None:
+            self.terms.fail("VGL201", f"no set named `{part.text}` is declared", scope.place(part.span), *said)
+
     def _misfit(self, test: tree.Test, operand: tree.Name, meaning: Meaning, scope: Scope) -> NoReturn:
         """A variable after `!=`, or a set where one value stands."""
         if isinstance(meaning, Variable):
+            from vigil_lang.semantics.other_calls import NULLS  # late: a policy that judges needs none
+
             message = "`!=` compares with a value, and `{}` is a variable"
+            if operand.text.lower() in NULLS and operand.text not in scope.arguments and not test.field.views:
+                present = f"has {to_text(test.field)}"
+                fix = Fix(f"write `{present}`", (Edit(test.span, present),))
+                help_text = f"a value that is null is absent: `{present}`"
+                self.terms.fail("VGL209", message.format(operand.text), scope.place(operand.span), help_text, fix)
             negated = f"not {to_text(test.field)} = {operand.text}"
             help_text = f"to compare with the variable, negate the whole test: `{negated}`"
             if operand.text not in scope.arguments and scope.binds_elsewhere(operand):
@@ -569,6 +587,11 @@ class Conditions:
         """A call's arguments are named; a lone value most often means a misspelt pattern."""
         shown = apply.name.text if isinstance(apply.name, tree.Name) else apply.name.raw
         self.terms.leave_open_if_broken(shown, scope)
+        from vigil_lang.semantics import other_calls  # late: a policy that judges needs none
+
+        if (said := other_calls.as_number(arg, scope) or other_calls.as_test(apply)) is not None:
+            message = "a call's argument is a condition, not a value"
+            self.terms.fail("VGL209", message, scope.place(arg.span), *said)
         near = nearest(shown, self._patterns(scope), 1)
         help_text = f"`{shown}` is no declared pattern, so its arguments are named: `argument = value`"
         fix = None

@@ -10,13 +10,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Edit, Fix, Span
+from vigil_lang.syntax.other_shapes import TEMPORAL, Advice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.syntax.scan import Token
-
-Advice = tuple[str, Fix | None]
 
 _NEVER = "what must never happen is `abs(…)`"
 _LATER = "what must follow is `resp(trigger, response)`"
@@ -77,11 +76,9 @@ _BEHIND = {
     "then": "what becomes of a call is said by a rule: `rule r: when … then hold`",
 }
 """Words behind a condition or a form."""
-_BEFORE_CONDITIONS = {
-    **dict.fromkeys(("previously", "before", "once", "past", "already", "preceded"), "what came before is `earlier …`"),
-    **dict.fromkeys(("eventually", "next", "afterwards", "finally", "after", "then"), "what comes behind is `later …`"),
-    **dict.fromkeys(("missing", "absent", "no", "without", "lacks"), "what an event does not have is `not has k`"),
-}
+_BEFORE_CONDITIONS = TEMPORAL | dict.fromkeys(
+    ("missing", "absent", "no", "without", "lacks"), "what an event does not have is `not has k`"
+)
 """Words before a condition or a field."""
 _REGEX_OR_GLOB = "a regular expression stands between slashes, `/…/`, and a glob in quotes, both without more"
 _IN_PARENTHESES = "the arguments of a call are tested in parentheses: `a(k = 3)`"
@@ -247,27 +244,28 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
         return _IF, None
     if before.text == "NOT":
         return "negation is written `not`", _written("not", before.span)
-    if before.text in _BEFORE_CONDITIONS and found.kind == "word":
-        return _BEFORE_CONDITIONS[before.text], None
+    if before.text.lower() in _BEFORE_CONDITIONS and found.kind == "word":
+        return _BEFORE_CONDITIONS[before.text.lower()], None
     if found.text in ("{", "where", "with") or (found.text == "[" and rest and rest[0].kind == "word"):
         return _IN_PARENTHESES, None
     if found.text in ("exists", "exist", "present"):
         return f"that there is one is `has {before.text}`", None
     after = rest[0] if rest else None
-    if found.text == "is" and after is not None and after.text == "not":
+    word = found.text if found.text in _AT_AN_END else found.text.lower()
+    if word == "is" and after is not None and after.text == "not":
         value = rest[1] if len(rest) > 1 else None
         plain = value is not None and value.kind in ("string", "number")
         return "this is written `!=`", _written("!=", Span(found.start, after.end)) if plain else None
     if found.text == "==" and after is not None and after.text == "=" and after.start == found.end:
         return "equality is written `=`", _written("=", Span(found.start, after.end))
-    if found.text in _AT_AN_END and after is not None and after.kind == "string":
+    if word in _AT_AN_END and after is not None and after.kind == "string":
         text = after.text[1:-1]
-        written = f'~ "{_AT_AN_END[found.text].format(text)}"'
+        written = f'~ "{_AT_AN_END[word].format(text)}"'
         plain = not set(text) & set("*?\\")
         return f"a glob matches the whole text: `{written}`", (
             _written(written, Span(found.start, after.end)) if plain else None
         )
-    operator = _TESTS.get(found.text)
+    operator = _TESTS.get(word)
     if operator is None:
         return None
     if operator != "~":
