@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.text_patterns import BadEscape, glob_text, quote, unescape
@@ -24,6 +25,8 @@ _FREE = frozenset(
         "stdin", "stdout", "subject", "summary", "task", "text", "title", "url", "value", "variable",
     }
 )  # fmt: skip
+_MOST = 1_000
+"""Elements of a declared set that are looked at for each test that names it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 
 
@@ -41,6 +44,22 @@ def texts(operand: object) -> Iterator[tree.String]:
         for part in operand.parts:
             if isinstance(part, tree.SetLiteral):
                 yield from (element for element in part.elements if isinstance(element, tree.String))
+
+
+def held(use: Use, module: Module) -> Iterator[tuple[tree.String, bool]]:
+    """The string literals that an operand holds, those of a `let` of the same file too.
+
+    With each, whether it may be written otherwise: it stands in the operand itself, or nothing else names the `let`.
+    """
+    yield from ((string, True) for string in texts(use.operand))
+    operand = use.operand
+    names = operand.parts if isinstance(operand, tree.SetUnion) else (operand,)
+    for name in names:
+        found = module.find(name.text) if isinstance(name, tree.Name) else None
+        if found is None or found[0] is not module or not isinstance(found[1], tree.Let):
+            continue
+        named = re.findall(rf"(?<![\w.-]){re.escape(found[1].name.text)}(?![\w-]|\.\w)", module.source.text)
+        yield from ((string, len(named) == 2) for string in islice(texts(found[1].value), _MOST))
 
 
 def value(string: tree.String) -> str | None:

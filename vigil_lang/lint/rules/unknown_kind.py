@@ -49,6 +49,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 
     So do those that are a kind but for what stands between its parts, or for their order, where no tool has that name.
     """
+    yield from _families(subject)
     module = subject.policy.module
     names = [(text, term) for text, term in _named(subject) if _MAY_BE_MEANT.search(text) or text.lower() in _glued()]
     if not names:
@@ -71,6 +72,41 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             term.span,
             help=f"did you mean `{near[0]}`?" if near else f"kinds of `{family}`: {_listed(family, kinds)}",
             fix=Fix(f"write `{written}`", (Edit(term.span, written),)) if near else None,
+        )
+
+
+_FAMILY = re.compile(r"(?P<family>[A-Za-z]+)[:/]\*")
+
+
+def family_meant(text: str) -> str | None:
+    """The glob of a family of kinds that is written with another sign than a dot: `file:*`, `git/*`."""
+    found = _FAMILY.fullmatch(text)
+    if found is None:
+        return None
+    family = found["family"].lower()
+    family = _OTHER_FAMILIES.get(family, family)
+    return f"{family}.*" if family in _kinds()[1] else None
+
+
+def _families(subject: Subject) -> Iterator[Diagnostic]:
+    for use in subject.parts.uses:
+        if use.field is not None or use.through is not None or not isinstance(use.operand, tree.String):
+            continue
+        text = value(use.operand)
+        meant = None if text is None else family_meant(text)
+        known = () if subject.signature is None else subject.signature.names()
+        if text is None or meant is None or any(name.startswith(text[:-1]) for name in known):
+            continue
+        written = f"action ~ {quote(meant)}"
+        yield Diagnostic.of(
+            "VGL308",
+            f"there are no kinds `{text}`",
+            subject.policy.module.source,
+            use.operand.span,
+            help=f"a dot stands between the parts of a kind: `{written}`",
+            fix=Fix(f"write `{written}`", (Edit(use.expr.span, written),))
+            if use.expr.span.end == use.operand.span.end
+            else None,
         )
 
 
