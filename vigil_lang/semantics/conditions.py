@@ -348,7 +348,7 @@ class Conditions:
     def _test(self, test: tree.Test, scope: Scope) -> core.Condition:
         found = self._tested(test, scope)
         if _is_of_context(test.field) and (why := context_fields.never(found)) is not None:
-            self.terms.fail("VGL343", why, scope.place(test.span))
+            self.terms.fail("VGL343", why, scope.place(test.span), fix=_weekday(test))
         return found
 
     def _tested(self, test: tree.Test, scope: Scope) -> core.Condition:
@@ -600,6 +600,14 @@ class Conditions:
             fix = Fix(f"write `{near[0]}`", (Edit(apply.name.span, near[0]),))
         message = "a call's argument is a condition, not a value"
         self.terms.fail("VGL209", message, scope.place(arg.span), help_text, fix)
+
+
+def _weekday(test: tree.Test) -> Fix | None:
+    """`mon` for `"Monday"`."""
+    day = test.operand.raw.lower() if isinstance(test.operand, tree.String) else ""
+    if test.field.name != f"{CONTEXT}weekday" or day not in context_fields.DAYS:
+        return None
+    return Fix(f'write `"{day[:3]}"`', (Edit(test.operand.span, f'"{day[:3]}"'),))
 
 
 def _gathered(name: str) -> tuple[tuple[str, str], ...]:

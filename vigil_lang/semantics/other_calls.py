@@ -24,6 +24,9 @@ _TESTS = {
 _GROUPED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w.])")
 """A number with a comma before each three digits."""
 _GLOB = re.compile(r"[*?](?:[\w.*?-]|\\/)*")
+_AROUND_NOT = re.compile(r"\(\?<?!")
+_AROUND = re.compile(r"\(\?<?=")
+_AGAIN = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")
 NULLS = frozenset({"null", "none", "nil", "undefined"})
 """What stands for no value elsewhere, in small letters."""
 
@@ -77,8 +80,14 @@ def as_contained(test: tree.Test, scope: Scope) -> tuple[str, Fix] | None:
     return f"that one text is in another is written `{written}`", Fix(f"write `{written}`", (Edit(test.span, written),))
 
 
-def glob_meant(regex: tree.Regex) -> str | None:
-    """How the glob is written that stands between slashes, as in `/*.pem/`: no regular expression begins so."""
+def regex_meant(regex: tree.Regex) -> str | None:
+    """How what stands between slashes is written, where it is no expression: a glob, or one with what RE2 lacks."""
+    if _AROUND_NOT.search(regex.raw):
+        return "there is no look-around: what must not match is a test of its own, by `!~`"
+    if _AROUND.search(regex.raw):
+        return "there is no look-around: what has to match as well is a test of its own, by `~`"
+    if _AGAIN.search(regex.raw):
+        return "there are no back-references: what was matched cannot be asked for again"
     if _GLOB.fullmatch(regex.raw) is None or regex.ignore_case:
         return None
     written = quote(regex.raw.replace("\\/", "/"))

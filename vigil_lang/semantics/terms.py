@@ -133,10 +133,10 @@ class Terms:
         try:
             predicate(found)
         except ValueError as error:
-            from vigil_lang.semantics.other_calls import glob_meant  # late: a policy that judges needs none
+            from vigil_lang.semantics.other_calls import regex_meant  # late: a policy that judges needs none
 
             message = f"the regular expression is not valid: {error}"
-            self.fail("VGL305", message, scope.place(regex.span), glob_meant(regex))
+            self.fail("VGL305", message, scope.place(regex.span), regex_meant(regex))
         return found
 
     def _glob(self, pattern: str, span: Span, scope: Scope) -> Matcher:

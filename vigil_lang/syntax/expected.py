@@ -269,8 +269,10 @@ def _advice(
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
     if "MODE" in accepted and found.kind == "word" and (mode := _MODES.get(found.text)):
         return f"to {found.text} is written `{mode}`", Fix(f"write `{mode}`", (Edit(found.span, mode),))
-    if "OK" in accepted and found.kind in ("word", "string"):
+    if "OK" in accepted and found.kind in ("word", "string", "number"):
         status = _STATUSES.get(found.text.lower()) if found.kind == "word" else None
+        if found.kind == "number":
+            status = "ok" if found.text == "0" else "error"
         fix = None if status is None else Fix(f"write `{status}`", (Edit(found.span, status),))
         return 'a status is `ok` or `error`; an argument called status is written `"status"`', fix
     if "EXPECT" in accepted and found.kind == "word" and (near := nearest(found.text, _CLAUSES, 1)):
@@ -285,6 +287,8 @@ def _advice(
         return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))
     if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
         return f"close the run before `{before.text}` with `}}`", None
+    if found.text == "-" and "$END" not in accepted and (after is None or after.text != "-"):
+        return None, None
     return _HINTS.get(found.text), None
 
 

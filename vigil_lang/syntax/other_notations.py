@@ -67,6 +67,12 @@ _BETWEEN_CONDITIONS = {
 }
 
 _BEHIND = {
+    **dict.fromkeys(("iff", "equiv"), "`A iff B` is two statements: `always A implies B`, `always B implies A`"),
+    "xor": "one of two and not both is `(A or B) and not (A and B)`",
+    "before": "`A before B` as a rule on B is `prec(B, A)`, in a body `B implies earlier A`",
+    "requires": "`A requires B` is `prec(A, B)`, in a body `A implies earlier B`",
+    **dict.fromkeys(("release", "releases", "R", "V"), "what holds until something lets go of it is `… weak until …`"),
+    **dict.fromkeys(("trigger", "triggers", "T"), "what holds since something is `… weak since …`"),
     "when": "a statement that applies only after something ends with `after …`, one for some values with `where …`",
     "if": "a statement that applies only after something ends with `after …`, one for some values with `where …`",
     "unless": _EITHER,
@@ -76,6 +82,8 @@ _BEHIND = {
     "then": "what becomes of a call is said by a rule: `rule r: when … then hold`",
 }
 """Words behind a condition or a form."""
+_INTERVALS = {"U": "until", "W": "weak until", "S": "since", "UNTIL": "until", "SINCE": "since", "wuntil": "weak until"}
+"""Words of temporal logics between two conditions."""
 _BEFORE_CONDITIONS = TEMPORAL | dict.fromkeys(
     ("missing", "absent", "no", "without", "lacks"), "what an event does not have is `not has k`"
 )
@@ -98,6 +106,7 @@ _AT_AN_END = {
     **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix"), "{}*"),
     **dict.fromkeys(("endswith", "endsWith", "ends_with", "ends", "suffix"), "*{}"),
 }
+_IN_ANY_CASE = {"icontains": "contains", "iequals": "=", "ieq": "=", "ilike": "~", "imatches": "~"}
 _OF_PATTERNS = frozenset({"r", "re", "rx", "regex", "regexp", "glob", "f", "b", "u"})
 _OPERATORS_IN_TWO = {"=<": "<=", "!==": "!="}
 _BOUNDED = (
@@ -258,6 +267,11 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
         return "this is written `!=`", _written("!=", Span(found.start, after.end)) if plain else None
     if found.text == "==" and after is not None and after.text == "=" and after.start == found.end:
         return "equality is written `=`", _written("=", Span(found.start, after.end))
+    if (operator := _IN_ANY_CASE.get(word)) is not None:
+        plain = after is not None and after.kind == "string" and after.text == after.text.lower()
+        written = f":lower {operator}"
+        fix = _written(written, Span(before.end, found.end)) if plain and found.start > before.end else None
+        return f"in letters of either case is `{before.text}{written} …`, with a text in small letters", fix
     if word in _AT_AN_END and after is not None and after.kind == "string":
         text = after.text[1:-1]
         written = f'~ "{_AT_AN_END[word].format(text)}"'
@@ -294,6 +308,8 @@ def for_the_rest(found: Token, before: Token, rest: Sequence[Token], accepted: s
         return "what becomes of the call follows `then`", _written(written, found.span)
     if accepted == {"COLON"} and found.text in ("=", ":="):
         return "a colon follows the name", _written(":", Span(before.end, found.end))
+    if "SINCE" in accepted and (same := _INTERVALS.get(found.text)) is not None:
+        return f"this is written `{same}`", _written(same, found.span)
     return (_BEHIND[found.text], None) if accepted & {"AND", "$END"} and found.text in _BEHIND else None
 
 

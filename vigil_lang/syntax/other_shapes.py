@@ -232,6 +232,10 @@ def _temporal(tokens: Sequence[Token], at: int) -> Advice | None:
 
 def _of_a_form(tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice | None:
     """Too few or too many parts of a form."""
+    if tokens[at].text in _TESTING and "RPAR" in accepted and "AND" not in accepted:
+        opening = _opening(tokens, at)
+        if opening > 0 and tokens[opening - 1].text == "]":
+            return "the argument stands here alone; a test of it stands in the condition before", None
     if accepted == {"DISTINCT"}:
         found = tokens[at]
         alone = found.kind == "word" and at + 1 < len(tokens) and tokens[at + 1].text == ")"
@@ -273,6 +277,8 @@ def _function(tokens: Sequence[Token], at: int) -> Advice | None:
         return None
     opening = _opening(tokens, at - 1)
     name = tokens[opening - 1] if opening > 0 else None
+    if name is not None and name.text in ("sum", "total"):
+        return "what numbers may add up to is `budget[n](…, amount)`", None
     view = _VIEWS.get(name.text) if name is not None else None
     if name is None or view is None:
         return None

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.lint.other_arguments import names_a_call
 from vigil_lang.lint.rules.role_values import NO, SWITCHES, YES
 from vigil_lang.lint.rules.variable_as_argument import tested_as_arguments
 from vigil_lang.semantics.meanings import Text
@@ -42,6 +43,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         for variable in found.lone:
             if variable in mistaken or policy.module.may_declare(variable):
                 continue  # VGL326, or what is wrong with its declaration, says what was meant
+            if any(names_a_call(one.test.field.name, tree.Name(variable)) for one in found.mentions[variable]):
+                continue  # VGL334
             conditions.start()
             place = first_mention(found.statement, variable, policy.module, conditions)
             if place is not None and (switched := _switched(variable, found, place)) is not None:

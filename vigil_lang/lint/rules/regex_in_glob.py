@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ANCHORED = re.compile(r"\^.*[\w)].*|.*[\w)\]+*]\$", re.DOTALL)
 _SURROUNDED = re.compile(r"\.[*+].*\w.*\.[*+]", re.DOTALL)
-_GROUP = re.compile(r"\([^()]*\|[^()]*\)|\(\?|\][+*]|\[[a-z]-[a-z]|\[0-9\]|\\[dsw][+*]|\w\\\.\.[+*]")
+_GROUP = re.compile(r"\([^()]*\|[^()]*\)|\(\?|\][+*]|\[[a-z]-[a-z]|\[0-9\]|\\[dsw][+*]|\w\\\.\.[+*]|\.[+*]\\\.")
 _BETWEEN = re.compile(r"[\w)]\.[*+][\w\s(-]")
 _BEGINS = re.compile(r"\.\*.*\\\.\w+", re.DOTALL)
 _STAR_OF_A_GLOB = re.compile(r"(?:^|[^.\])dswDSW]|(?<!\\)[dswDSW])\*")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import glob, held, value
+from vigil_lang.lint.literal_texts import glob, held, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_negated, is_regex
 from vigil_lang.semantics.text_patterns import quote
@@ -32,6 +32,7 @@ _ANCHORED = r"the paths of events are absolute: begin with `^\/`, or with `(^|\/
 _NAME_FIRST = re.compile(r"\^(?:\w|\\\.\w)")
 _AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
 """A folder and the way out of it."""
+_WAY_OUT = re.compile(r"(?:^|/)\.\./|/\./")
 _OF_A_SHARE = re.compile(r"(?://|\\{2,4})[^/\\]")
 """As Windows names a folder of another machine, which no path of this one is."""
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
@@ -41,7 +42,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts and expressions that miss the paths they are held against."""
     source = subject.policy.module.source
     for use in subject.parts.uses:
-        if use.field is None or use.field.name not in _NAMES or use.operator == "contains":
+        if use.field is None or use.field.name not in _NAMES:
+            continue
+        if use.operator == "contains":
+            yield from _out_of_a_folder(use, subject)
             continue
         if isinstance(use.operand, tree.Regex):
             if regex_amiss(use, use.operand, subject):
@@ -63,6 +67,16 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 help_text = _help_of_folder(text) if ends else _HELP[fault]
                 fix = _fix(use, string, text) if replaceable and not ends else None
                 yield Diagnostic.of("VGL319", message, source, string.span, help=help_text, fix=fix)
+
+
+def _out_of_a_folder(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    """`path contains "../"`: an event has the path without a way out of a folder."""
+    for string in texts(use.operand):
+        text = value(string)
+        if text is not None and _WAY_OUT.search(text) and amiss(use, "/a/../b", subject) is not None:
+            message = f"no absolute path contains `{text}`"
+            help_text = f'{_HELP["not normal"]}; outside of a folder is `!~ "/folder/*"`'
+            yield Diagnostic.of("VGL319", message, subject.policy.module.source, string.span, help=help_text)
 
 
 def _from_any_folder(regex: tree.Regex) -> Fix | None:

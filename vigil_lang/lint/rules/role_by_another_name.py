@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint import paths
+from vigil_lang.lint import other_arguments, paths
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.syntax import tree
 
@@ -124,6 +124,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if kinds and meant and not _is_known(meant, use, subject) and not _is_seen(use.field.name, kinds, subject):
             yield _finding(use, meant, sorted(kinds), subject)
     yield from _foreign(subject)
+    yield from other_arguments.find(subject)
 
 
 def _foreign(subject: Subject) -> Iterator[Diagnostic]:
