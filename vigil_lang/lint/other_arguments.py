@@ -12,6 +12,7 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
 
@@ -39,7 +40,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         else:
             yield from _renamed(use, use.field, subject)
     for statement in subject.policy.statements:
-        yield from _total(statement.syntax, subject)
+        if statement.preset is not None and statement.preset.bound == "limit":
+            yield from _total(statement.syntax, subject)
 
 
 def names_a_call(field: str, operand: object) -> bool:
@@ -51,10 +53,17 @@ def names_a_call(field: str, operand: object) -> bool:
 
 
 def _is_called(name: str) -> bool:
-    from vigil_lang.abstraction.tools import tool
     from vigil_lang.trace.vocabulary import vocabulary
 
-    return name in vocabulary().kinds or tool(name).is_shipped
+    return name in vocabulary().kinds or _own_tool(name) is not None
+
+
+def _own_tool(name: str) -> Tool | None:
+    """The tool of a harness with that name; a word in small letters may be anybody's."""
+    from vigil_lang.abstraction.tools import tool
+
+    found = tool(name) if name != name.lower() and name.isalpha() else None
+    return found if found is not None and found.is_shipped and found.described else None
 
 
 def _called(use: Use, field: tree.Field, subject: Subject) -> Iterator[Diagnostic]:
@@ -77,7 +86,6 @@ def _is_argument(name: str, subject: Subject) -> bool:
 
 
 def _renamed(use: Use, field: tree.Field, subject: Subject) -> Iterator[Diagnostic]:
-    from vigil_lang.abstraction.tools import tool
     from vigil_lang.trace.vocabulary import vocabulary
 
     name = field.name
@@ -87,8 +95,9 @@ def _renamed(use: Use, field: tree.Field, subject: Subject) -> Iterator[Diagnost
     if not actions or _is_argument(name, subject):
         return
     kinds = vocabulary().kinds
-    tools = [tool(action) for action in actions if action not in kinds]
-    if not all(one.is_shipped and one.described for one in tools) or any(name in one.described for one in tools):
+    called = [_own_tool(action) for action in actions if action not in kinds]
+    tools = [one for one in called if one is not None]
+    if len(tools) < len(called) or any(name in one.described for one in tools):
         return
     shown = sorted(actions)[0]
     if prefix:
@@ -119,9 +128,8 @@ def _total(statement: tree.Statement, subject: Subject) -> Iterator[Diagnostic]:
     """`budget[100](payment.transfer(), currency)`: a role that holds no number has no total."""
     from vigil_lang.trace.vocabulary import vocabulary
 
-    form = statement.form
-    field = form.field
-    if form.name != "budget" or field is None or field.views or field.kind == "output":
+    field = statement.form.field
+    if field is None or field.views or field.kind == "output":
         return
     role = vocabulary().roles.get(field.name)
     if role is None or (role.type not in ("path", "bool") and field.name not in _WORDS):

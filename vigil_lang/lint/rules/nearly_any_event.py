@@ -111,7 +111,7 @@ def _everything(statement: Statement) -> Diagnostic | None:
 
 def _all_but(statement: Statement) -> Diagnostic | None:
     """`abs(not a())` of one kind: a message of the user and a call that does something else break it as well."""
-    if statement.syntax.form.name != "abs" or statement.syntax.after is not None:
+    if statement.preset is None or not statement.preset.forbids_outright or statement.syntax.after is not None:
         return None
     (holds,) = core.conditions(statement.requirement.theta)[:1] or (None,)
     if holds is None or not isinstance(holds.condition, core.NotC) or holds.span is None:

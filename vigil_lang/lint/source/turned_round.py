@@ -11,6 +11,7 @@ from vigil_lang.english.patterns import NEGATION
 from vigil_lang.english.phrases import forbids_outright
 from vigil_lang.english.words import SECONDS
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
 
 if TYPE_CHECKING:
     from vigil_lang.lint.source.citations import Citation
@@ -51,42 +52,40 @@ def _said(citation: Citation, word: str, message: str, help_text: str, fix: Fix 
 
 def _count(citation: Citation) -> Diagnostic | None:
     """`atmost[2]` for at least two, and the other way round."""
-    form = citation.statement.syntax.form
-    wanted = {"atmost": (_LEAST, "atleast", "no more"), "atleast": (_MOST, "atmost", "no fewer")}.get(form.name)
-    if wanted is None or form.bound is None:
+    form, preset = citation.statement.syntax.form, citation.statement.preset
+    if preset is None or preset.bound != "count" or form.bound is None:
         return None
-    looks, meant, allows = wanted
+    opposite = next(other for other in FORMS.values() if other.bound == "count" and other is not preset)
+    looks, allows = (_LEAST, "no more") if preset.only_forbids else (_MOST, "no fewer")
     for sentence in citation.sentences:
         found = looks.search(sentence)
         if found is None or NEGATION.search(sentence):
             continue
         for number in constraints(sentence).numbers:
-            behind = sentence.find(number.word)
-            if (
-                number.value != form.bound.raw
-                or not (found.start() <= behind + len(number.word))
-                or behind > found.end() + 1
-            ):
+            at = sentence.find(number.word)
+            if number.value != form.bound.raw or at > found.end() + 1 or at + len(number.word) < found.start():
                 continue
-            plain = form.window is None and form.since is None
-            edit = Edit(Span(form.span.start, form.span.start + len(form.name)), meant)
-            fix = Fix(f"write `{meant}`", (edit,)) if plain else None
-            return _said(
-                citation, found[0], f"`{form.name}` allows {allows}", f"that is `{meant}[{form.bound.raw}](…)`", fix
-            )
+            edit = Edit(Span(form.span.start, form.span.start + len(form.name)), opposite.name)
+            fix = Fix(f"write `{opposite.name}`", (edit,)) if form.window is None and form.since is None else None
+            help_text = f"that is `{opposite.name}[{form.bound.raw}](…)`"
+            return _said(citation, found[0], f"`{form.name}` allows {allows}", help_text, fix)
     return None
 
 
 def _never(citation: Citation) -> Diagnostic | None:
-    """`atleast` of what never happens."""
-    form = citation.statement.syntax.form
+    """A number of times that is asked for of what never happens."""
+    form, preset = citation.statement.syntax.form, citation.statement.preset
     found = _NEVER.match(citation.text)
-    if form.name != "atleast" or found is None or not all(map(forbids_outright, citation.sentences)):
+    if preset is None or preset.bound != "count" or preset.only_forbids or form.bound is None or found is None:
         return None
-    only = form.bound is not None and form.bound.raw == "1" and form.field is None
-    start = Edit(Span(form.span.start, form.bound.span.end + 1), "abs") if only and form.bound is not None else None
-    fix = Fix("write `abs`", (start,)) if start is not None else None
-    return _said(citation, found[0].strip(), "`atleast` asks for it", "what is never allowed is `abs(…)`", fix)
+    if not all(map(forbids_outright, citation.sentences)):
+        return None
+    never = next(other.name for other in FORMS.values() if other.forbids_outright)
+    once = form.bound.raw == "1" and form.field is None
+    edit = Edit(Span(form.span.start, form.bound.span.end + 1), never)
+    fix = Fix(f"write `{never}`", (edit,)) if once else None
+    what = f"`{form.name}` asks for it"
+    return _said(citation, found[0].strip(), what, f"what is never allowed is `{never}(…)`", fix)
 
 
 def _exception(citation: Citation, reach: StatementReach) -> Diagnostic | None:
@@ -120,7 +119,8 @@ def _time(citation: Citation, reach: StatementReach) -> Diagnostic | None:
         written = f"{number.value}{unit}"
         if unit is None:
             return None
-        at = form.bound if form.name == "bresp" else form.window
+        preset = citation.statement.preset
+        at = form.bound if preset is not None and preset.bound == "calls or time" else form.window
         plain = at is not None and at.raw == number.value
         fix = Fix(f"write `{written}`", (Edit(at.span, written),)) if plain and at is not None else None
         return _said(
