@@ -37,6 +37,9 @@ MAX_TOTAL = 500_000
 MAX_NESTING = 120
 """How deeply conditions may be nested once patterns are expanded: every later pass is recursive."""
 
+_ORDERS = "what must come first is the guard of `prec(…, …)`, what must follow the response of `resp(…, …)`"
+_BEFORE_A_CALL = "a rule speaks of the pending call; what was before is a statement's, tested by `violates S`"
+_LOOKS = "`prec` looks back for its guard and `resp` ahead for its response by themselves"
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
 
 Of: TypeAlias = Literal["anything", "statement", "rule"]
@@ -171,10 +174,11 @@ class Conditions:
             case tree.Not(body):
                 return core.NotC(self.condition(body, scope))
             case tree.Implies():
-                self.terms.fail("VGL107", "`implies` stands only in the body of `always`", scope.place(expr.span))
+                message = "`implies` stands only in the body of `always`"
+                self.terms.fail("VGL107", message, scope.place(expr.span), self._instead(_ORDERS))
             case tree.Diamond(direction):
                 message = f"`{direction}` stands only in the body of `always`"
-                self.terms.fail("VGL107", message, scope.place(expr.span))
+                self.terms.fail("VGL107", message, scope.place(expr.span), self._instead(_LOOKS))
             case tree.Interval(direction):
                 message = f"`{direction}` between two conditions stands only in the body of `always`"
                 self.terms.fail("VGL107", message, scope.place(expr.span))
@@ -386,6 +390,10 @@ class Conditions:
             case _, meaning:
                 assert isinstance(operand, tree.Name)
                 self._misfit(test, operand, meaning, scope)
+
+    def _instead(self, of_statements: str) -> str:
+        """What to do about an order where none can stand."""
+        return _BEFORE_A_CALL if self._of == "rule" else of_statements
 
     def _refuse_reversed(self, test: tree.Test, operand: tree.SetUnion, scope: Scope) -> None:
         """`"rm" in command` looks for the value of an argument called `rm` in a set: where there is none, say so."""

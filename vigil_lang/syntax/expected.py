@@ -122,6 +122,7 @@ _OTHER_ITEMS = {
     ),
 }
 """Words of other notations that begin an item, and what does here."""
+_ITEMS = "what has to hold is `statement NAME: …`, what becomes of a call `rule NAME: when … then hold`"
 _STANDARD = regex(r"(?:import|include|open|load)\s+std\.\w+[ \t]*$", re.MULTILINE)
 _COMMENT = regex(r"(?:#+|--+)(?=[ \t])")
 _CLAUSES = ("run", "calls", "set", "expect")
@@ -196,7 +197,7 @@ def item_start(source: Source, token: Token) -> Diagnostic:
         return Diagnostic.of("VGL101", message, source, token.span, help=_HINTS[token.text], fix=fix)
     near = nearest(token.text, ITEM_WORDS | {TEST}, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
-    hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text)
+    hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text, _ITEMS)
     return Diagnostic.of("VGL101", message, source, token.span, help=hint, fix=fix)
 
 
@@ -262,6 +263,8 @@ def _advice(
     if before and before.text == "in" and found.kind == "number" and "LBRACE" in accepted:
         return "a window follows the brackets of its form: `atmost[3](…) in 10m since …`", None
     if found.text == "after" and "AFTER" not in accepted and "$END" in accepted:
+        if "WHERE" in accepted:
+            return "`after` stands once: where either will do it is `after a() or b()`", None
         return "`after` stands before `where`", None
     if found.text == "record" and before and accepted == {"COMMA", "$END"}:
         return "`record` stands before `relaxes`", None
@@ -287,6 +290,8 @@ def _advice(
         return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))
     if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
         return f"close the run before `{before.text}` with `}}`", None
+    if found.text == "{" and {"LPAR", "NAME"} <= accepted and "LBRACE" not in accepted:
+        return "a test is written `k = 3`; braces hold the elements of a set", None
     if found.text == "-" and "$END" not in accepted and (after is None or after.text != "-"):
         return None, None
     return _HINTS.get(found.text), None

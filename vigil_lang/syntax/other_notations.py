@@ -101,9 +101,10 @@ _TESTS = {
     "lte": "<=",
     **dict.fromkeys(("matches", "match", "matching", "regex", "like", "glob"), "~"),
     **dict.fromkeys(("includes", "include", "contain", "containing", "has"), "contains"),
+    **dict.fromkeys(("intersects", "oneof", "one_of", "among", "anyof", "any_of"), "in"),
 }
 _AT_AN_END = {
-    **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix"), "{}*"),
+    **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix", "pmatch"), "{}*"),
     **dict.fromkeys(("endswith", "endsWith", "ends_with", "ends", "suffix"), "*{}"),
 }
 _IN_ANY_CASE = {"icontains": "contains", "iequals": "=", "ieq": "=", "ilike": "~", "imatches": "~"}
@@ -279,11 +280,17 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
         return f"a glob matches the whole text: `{written}`", (
             _written(written, Span(found.start, after.end)) if plain else None
         )
+    if word in _AT_AN_END:
+        return f'a glob matches the whole text: `~ "{_AT_AN_END[word].format("…")}"`, one of several `~ {{…}}`', None
     operator = _TESTS.get(word)
     if operator is None:
         return None
     if operator != "~":
-        certain = after is not None and after.text != "not" and (after.kind in ("string", "number", "word"))
+        certain = (
+            after is not None
+            and after.text != "not"
+            and (after.text == "{" if operator == "in" else after.kind in ("string", "number", "word"))
+        )
         return f"this is written `{operator}`", _written(operator, found.span) if certain else None
     hint = "globs, in quotes, and regular expressions, between slashes, are matched by `~`"
     return hint, _written("~", found.span) if after is not None and after.kind == "regex" else None
@@ -308,6 +315,11 @@ def for_the_rest(found: Token, before: Token, rest: Sequence[Token], accepted: s
         return "what becomes of the call follows `then`", _written(written, found.span)
     if accepted == {"COLON"} and found.text in ("=", ":="):
         return "a colon follows the name", _written(":", Span(before.end, found.end))
+    if found.text == "since" and "AFTER" in accepted:
+        return "what applies only once something has happened ends with `after …`", _written("after", found.span)
+    if found.text == "and" and "RECORD" in accepted:
+        fix = Fix("leave out `and`", (Edit(Span(before.end, found.end), ""),))
+        return "`record` and `relaxes` follow without a word between", fix
     if "SINCE" in accepted and (same := _INTERVALS.get(found.text)) is not None:
         return f"this is written `{same}`", _written(same, found.span)
     return (_BEHIND[found.text], None) if accepted & {"AND", "$END"} and found.text in _BEHIND else None

@@ -94,8 +94,11 @@ def by_shape(text: str, tokens: Sequence[Token], at: int, accepted: set[str]) ->
         least, joining, greatest = rest[:3]
         if least.kind == greatest.kind == "number" and joining.text.lower() == "and":
             return _between(tokens, at, least.text, greatest.text, greatest.end)
+    if found.kind == "string" and before.text in ("<", "<=", ">", ">=") and at > 1 and tokens[at - 2].text == "version":
+        return 'versions are texts, which no order test compares: `version ~ "2.*"`', None
     return (
-        _null(tokens, at)
+        _argument(tokens, at)
+        or _null(tokens, at)
         or _temporal(tokens, at)
         or _of_a_form(tokens, at, accepted)
         or _modified(tokens, at)
@@ -200,6 +203,22 @@ def _between(tokens: Sequence[Token], at: int, least: str, greatest: str, end: i
         return hint, None
     shown = written if previous.text in ("(", ",", "and") else f"({written})"
     return hint, Fix(f"write `{shown}`", (Edit(Span(field.start, end), shown),))
+
+
+def _argument(tokens: Sequence[Token], at: int) -> Advice | None:
+    """`force = true` for `force: true` and `force := true`, and a comma for `;` between arguments."""
+    found, before, hint = tokens[at], tokens[at - 1], "an argument is tested by `=`"
+    if found.text == ";" and _opening(tokens, at) >= 0:
+        return "arguments are separated by commas", Fix("write `,`", (Edit(found.span, ","),))
+    if before.text == ":" and at > 1 and tokens[at - 2].kind in ("word", "string") and _opening(tokens, at) >= 0:
+        if found.text == "=":
+            return hint, Fix("write `=`", (Edit(Span(tokens[at - 2].end, found.end), " ="),))
+        if found.kind in ("string", "number", "regex"):
+            sign = "~" if found.kind == "regex" else "="
+            return hint, Fix(f"write `{sign}`", (Edit(Span(tokens[at - 2].end, found.start), f" {sign} "),))
+    if found.text in (")", ",") and at > 2 and tokens[at - 2].text == ":" and before.text in ("true", "false"):
+        return hint, Fix("write `=`", (Edit(Span(tokens[at - 3].end, before.start), " = "),))
+    return None
 
 
 def _null(tokens: Sequence[Token], at: int) -> Advice | None:

@@ -11,7 +11,7 @@ from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free,
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
-from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
+from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_ellipsis, is_regex
 from vigil_lang.lint.rules.role_values import is_never_had
 from vigil_lang.lint.rules.unknown_kind import family_meant
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
@@ -56,6 +56,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue  # `reads_like("/etc/passwd")`: the pattern takes globs, and one may stand for itself
         if (
             is_regex(use, text)
+            or is_ellipsis(use, text)
             or alternatives(use, text)
             or holds_operator(use, text)
             or amiss(use, text, subject)

@@ -33,6 +33,8 @@ _CHOICE = re.compile(
 _CLASS = re.compile(r"(?P<head>[^\[\]{}()\\]*\.)\[(?P<letters>[A-Za-z0-9]{2,6})\](?P<tail>[\w.*]*)")
 """A class of letters in an extension, `*.[ch]`; elsewhere brackets may be a part of a name, as in `app/[slug]/page`."""
 _NEGATED = re.compile(r"!(?=[^!]*[*.])[\w*./~-]+")
+_ELLIPSIS = re.compile(r"(?:^|(?<=[ (,]))\.\.\. | \.\.\.(?:$|(?=[),]))|(?<=[(,])\.\.\.(?=[),])")
+_OF_PROGRAMS = frozenset({"command", "code", "program_text", "query"})
 _WORD_BOUNDARIES = re.compile(r"(?<!\w)\\b\w+\\b(?!\w)")
 _PLAIN = frozenset({"command", "program", "host", "url", "file_path"}) | ROLES
 """Arguments whose values are hardly regular expressions themselves."""
@@ -48,6 +50,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             if text is None:
                 for string, replaceable in held(use, subject.policy.module):
                     yield from _element(use, string, subject, replaceable=replaceable)
+            elif is_ellipsis(use, text):
+                yield _ellipsis(use, text, subject)
             elif is_negated(use, text):
                 yield _not(use, text, subject)
             elif listed := alternatives(use, text):
@@ -127,6 +131,25 @@ def _not(use: Use, text: str, subject: Subject) -> Diagnostic:
         use.operand.span,
         help=f"what a glob does not match is `{written}`",
         fix=fix,
+    )
+
+
+def is_ellipsis(use: Use, text: str) -> bool:
+    """Whether `...` stands for any text in a glob of a command line or of code, as in other tools."""
+    free = use.field is not None and use.field.kind != "output" and use.field.name in _OF_PROGRAMS
+    return free and _ELLIPSIS.search(text) is not None
+
+
+def _ellipsis(use: Use, text: str, subject: Subject) -> Diagnostic:
+    written = quote(_ELLIPSIS.sub("*", text))
+    fix = Fix(f"write `{written}`", (Edit(use.operand.span, written),)) if type(use.operand) is tree.String else None
+    return Diagnostic.of(
+        "VGL329",
+        f"{_name(use)} is matched with the glob `{text}`, in which `...` stands for itself",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"any text is `*`: `{written}`",
+        fix=fix if "\\" not in text else None,
     )
 
 

@@ -32,6 +32,8 @@ _ANCHORED = r"the paths of events are absolute: begin with `^\/`, or with `(^|\/
 _NAME_FIRST = re.compile(r"\^(?:\w|\\\.\w)")
 _AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
 """A folder and the way out of it."""
+_OF_A_HOME = re.compile(r"\^?~\\/")
+_HOME_IN_A_GLOB = 'a home folder is `~/` only where nobody knows it; a glob stands for both: `~ "~/.ssh/*"`'
 _WAY_OUT = re.compile(r"(?:^|/)\.\./|/\./")
 _OF_A_SHARE = re.compile(r"(?://|\\{2,4})[^/\\]")
 """As Windows names a folder of another machine, which no path of this one is."""
@@ -48,7 +50,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             yield from _out_of_a_folder(use, subject)
             continue
         if isinstance(use.operand, tree.Regex):
-            if regex_amiss(use, use.operand, subject):
+            if _OF_A_HOME.match(use.operand.raw) and amiss(use, "~ann/x", subject) is not None:
+                message = "this regular expression misses absolute paths"
+                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=_HOME_IN_A_GLOB)
+            elif regex_amiss(use, use.operand, subject):
                 message = "no absolute path matches this regular expression"
                 help_text = _HELP["backslash"] if r"\\" in use.operand.raw else _ANCHORED
                 fix = _from_any_folder(use.operand) if help_text is _ANCHORED else None

@@ -37,7 +37,9 @@ _VARIABLE = re.compile(
 )
 """What stands for a folder in other notations: variables, commands, and placeholders of templates."""
 _HOME = frozenset({"$HOME", "${HOME}", "%USERPROFILE%"})
-_PORT = re.compile(r"[^:]+:[0-9]+")
+_TEXTS = frozenset({"=", "!=", "in", "not in", "~", "!~"})
+_ORDERS = frozenset({"<", "<=", ">", ">="})
+_PORT = re.compile(r"[^:]+:(?:[0-9]+|\*)")
 _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
 _VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
@@ -56,7 +58,14 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for use in subject.parts.uses:
         if use.field is None or use.field.kind == "output" or use.field.views or use.operator == "contains":
             continue
-        if use.operator not in ("=", "!=", "in", "not in", "~", "!~"):
+        if (
+            use.field.name == "version"
+            and use.operator in _ORDERS
+            and not use.field.views
+            and _is_of_kinds(use, subject)
+        ):
+            yield _ordered_version(use, subject)
+        if use.operator not in _TEXTS:
             continue
         if (found := _switched(use)) is not None and _is_of_kinds(use, subject):
             yield _finding(use, *found, subject)
@@ -102,6 +111,17 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
             "flag",
         )
     return None
+
+
+def _ordered_version(use: Use, subject: Subject) -> Diagnostic:
+    """`version < 2.4`: one with two points is no number, and 2.10 is less than 2.9 as one."""
+    return Diagnostic.of(
+        "VGL330",
+        "`version` is hardly ever a number: an order test passes over `2.4.1`, and takes `2.10` for less than `2.9`",
+        subject.policy.module.source,
+        use.expr.span,
+        help='test the texts: `version ~ "2.*"`, or an expression; a constraint stands with its sign, as in `>=2`',
+    )
 
 
 def _apart(use: Use, options: list[str]) -> Never:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.lint.subject import Subject
 
-_MAY_BE_MEANT = re.compile(r"\w[._-]\w")
+_MAY_BE_MEANT = re.compile(r"\w[ ._-]\w")
 _OTHER_WORDS = {
     **dict.fromkeys(("remove", "rm", "unlink", "erase", "del", "destroy"), "delete"),
     **dict.fromkeys(("create", "save", "overwrite", "put"), "write"),
@@ -41,7 +41,7 @@ _OTHER_FAMILIES = {
     "proc": "process",
 }
 """What else people call what the first word of a kind says."""
-_PARTS = re.compile(r"([A-Za-z]+)([._-])([A-Za-z]+)")
+_PARTS = re.compile(r"([A-Za-z]+)([ ._-])([A-Za-z]+)")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -115,6 +115,8 @@ def _named(subject: Subject) -> Iterator[tuple[str, tree.Name | tree.String]]:
     for _, apply in subject.parts.calls:
         if isinstance(apply.name, tree.Name):
             yield apply.name.text, apply.name
+        elif (text := value(apply.name)) is not None and text.replace(" ", ".") in _kinds()[0] and " " in text:
+            yield text, apply.name
     for use in subject.parts.uses:
         if use.field is not None or not isinstance(use.expr, tree.ActionIs | tree.ActionIn):
             continue
