@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ _FREE = frozenset(
         "stdin", "stdout", "subject", "summary", "task", "text", "title", "url", "value", "variable",
     }
 )  # fmt: skip
-_MOST = 1_000
+_MOST = 200
 """Elements of a declared set that are looked at for each test that names it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 
@@ -58,8 +59,13 @@ def held(use: Use, module: Module) -> Iterator[tuple[tree.String, bool]]:
         found = module.find(name.text) if isinstance(name, tree.Name) else None
         if found is None or found[0] is not module or not isinstance(found[1], tree.Let):
             continue
-        named = re.findall(rf"(?<![\w.-]){re.escape(found[1].name.text)}(?![\w-]|\.\w)", module.source.text)
-        yield from ((string, len(named) == 2) for string in islice(texts(found[1].value), _MOST))
+        alone = _times_named(found[1].name.text, module.source.text) == 2  # where it is declared, and here
+        yield from ((string, alone) for string in islice(texts(found[1].value), _MOST))
+
+
+@lru_cache(maxsize=256)
+def _times_named(name: str, text: str) -> int:
+    return len(re.findall(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text))
 
 
 def value(string: tree.String) -> str | None:
