@@ -187,6 +187,29 @@ def test_what_was_meant_is_offered_as_a_fix(text: str, hint: str, after: str) ->
     assert not findings(after)
 
 
+UNCERTAIN = [
+    "statement S: abs(a(k = 'it''s'))",
+    "statement S: abs(a(k = 'say \"x\"'))",
+    "statement S: abs(Bash(python -c print(1)))",
+    "statement S: atmost[1,000](a())",
+    "statement S: always a() implies earlier[1,100] b()",
+    "statement S: always a() implies earlier[1,30s] b()",
+    "statement S: abs(a(url:host is null))",
+    "statement S: abs(a(url:length between 1 and 5))",
+    "statement S: abs(a(k in (NAMES)))",
+    'statement S: abs(a(path|re: "x.*"))',
+    'statement S: abs(a(text icontains "X"))',
+    "param p = q",
+    'use "https://a.example/x"',
+]
+
+
+@pytest.mark.parametrize("text", UNCERTAIN)
+def test_no_fix_is_offered_where_several_things_may_be_meant(text: str) -> None:
+    assert only(text).help is not None
+    assert only(text).fix is None
+
+
 HINTS = [
     ("- a", "a comment starts with `//`, what has to hold is `statement NAME: …`"),
     ("statement S: prec(a())", "`prec(trigger, guard)` takes two: what is done, and what must have come first"),

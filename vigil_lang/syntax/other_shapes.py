@@ -128,7 +128,7 @@ def of_permissions(text: str, tokens: Sequence[Token], at: int) -> Advice | None
         starts = inside.removesuffix(":*") if inside.endswith(":*") else inside.removesuffix("*")
         meant = f'~ "{starts}*"' if starts != inside else f'= "{inside}"'
         written = f"{tool.text}(command {meant})"
-        if "*" in starts or "?" in starts:
+        if set(starts) & set("*?("):
             return f"the arguments of a call are tested by name: `{written}`", None
     fix = Fix(f"write `{written}`", (Edit(Span(tool.start, closing + 1), written),))
     return f"the arguments of a call are tested by name: `{written}`", fix
@@ -167,7 +167,8 @@ def _double_quotes(text: str, found: Token) -> Fix | None:
     line = text[found.end : found.end + _LONGEST_TEXT].partition("\n")[0]
     end = min((place for sign in _QUOTES[found.text] if (place := line.find(sign)) > 0), default=0)
     inside = line[:end]
-    if not inside or set(inside) & set('"\\'):
+    doubled = line[end : end + 2] == found.text * 2  # as SQL writes one inside
+    if not inside or doubled or set(inside) & set('"\\'):
         return None
     return Fix(f'write `"{inside}"`', (Edit(Span(found.start, found.end + end + 1), f'"{inside}"'),))
 
@@ -183,6 +184,14 @@ def _range(found: Token, before: Token, rest: Sequence[Token]) -> Advice | None:
     units = [_BOUND.fullmatch(each) for each in (before.text, greatest)]
     if None in units:
         return None
+    if (
+        found.text == ","
+        and before.end == found.start == end - len(greatest) - 1
+        and len(greatest) == 3
+        and greatest.isdigit()
+    ):
+        whole = f"{before.text}{greatest}"
+        return f"a range is written `{before.text}..{greatest}`, and a number without a comma: `{whole}`", None
     written = f"{before.text}..{greatest}"
     kinds = {bool(each and each["unit"]) for each in units}
     fix = (

@@ -82,7 +82,8 @@ def _never(citation: Citation) -> Diagnostic | None:
         return None
     never = next(other.name for other in FORMS.values() if other.forbids_outright)
     once = form.bound.raw == "1" and form.field is None
-    edit = Edit(Span(form.span.start, form.bound.span.end + 1), never)
+    behind = citation.statement.source.text.index("(", form.bound.span.end)
+    edit = Edit(Span(form.span.start, behind), never)
     fix = Fix(f"write `{never}`", (edit,)) if once else None
     what = f"`{form.name}` asks for it"
     return _said(citation, found[0].strip(), what, f"what is never allowed is `{never}(…)`", fix)
