@@ -200,6 +200,10 @@ UNCERTAIN = [
     'statement S: abs(a(path|re: "x.*"))',
     'statement S: abs(a(text icontains "X"))',
     "param p = q",
+    "statement S: abs(a(k in [1 2]))",
+    "statement S: abs(a(k in [1, {2}]))",
+    "let A = [",
+    "statement S: abs(a(k = 'open))",
     'use "https://a.example/x"',
 ]
 
