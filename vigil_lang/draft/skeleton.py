@@ -211,6 +211,8 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
         yield f"under: {harmless(clause.lead, 120)}"
     if clause.parts:
         yield f"parts: {harmless('; '.join(clause.parts), 300)}"
+    if not clause.word:
+        yield "nothing says that it binds"
     if clause.hostile:
         yield f"Beware: {harmless(clause.hostile, 120)}."
     form, said = guess(clause)
@@ -243,6 +245,8 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
         return related
     if (plain := _plain(text)) is not None:
         return plain, None
+    if not clause.word and NEGATION.search(text) is None:
+        return "atleast[1](counted())", None
     guarded = _GUARDED.match(clause.word) and not NEGATION.search(text) and not _FORBIDS.fullmatch(clause.word)
     return (_GUARD if guarded else _NEVER), None
 
