@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 def command(**given: Any) -> int:
     """Draft a policy from documents: skills and their folders, CLAUDE.md, AGENTS.md, lists of rules.
 
-    Every sentence that states an obligation is a clause. A language model drafts statements for each clause in the
+    Every sentence that states an obligation or a step is a clause. A language model drafts statements for each in the
     vocabulary of the runs (--trace) or tools (--signature); what does not pass the checks is not kept but reported.
     Without -o the policy goes to standard output and the report to standard error.
 

@@ -35,7 +35,7 @@ MAX_CONTEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The obligations of some documents.
+    """The obligations of some documents, and what else is taken for clauses.
 
     `documents` are the documents as `@source` cites them, in order, and `files` the same as they were named. `others`
     is whatever in them is no clause, with the reason: each sentence is either a clause or among these. `outside` are

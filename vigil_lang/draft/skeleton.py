@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vigil_lang.english.patterns import Order
 
 _HEAD = """\
-/// The obligations of {documents}, to be filled in.
+/// The clauses of {documents}, to be filled in.
 ///
 /// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`; where
 /// no word tells it, that is said, and `abs` stands there for whatever fits.
