@@ -65,6 +65,9 @@ def set_attribute(run: Run, holder: Ref | Thing, name: str, value: Value) -> Non
     entry = run.library.find(run.library.canonical(f"{holder.name}.{name}")) if holder.name else None
     if isinstance(holder, Thing) and holder.name == URL:
         holder.text = holder.shape = None
+    if isinstance(holder, Thing) and holder.request is not None:
+        holder.request.set(name, value, certain=run.certain)
+        run.changes += 1
     if entry is None or entry.base != ITSELF:
         return
     address = _address(value) if run.certain else None

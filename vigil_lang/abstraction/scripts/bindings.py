@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts.addresses import set_attribute
+from vigil_lang.abstraction.scripts.callbacks import call_handed
+from vigil_lang.abstraction.scripts.site import Arguments
+from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
+    MADE,
     MAX_ITEMS,
     NAMELESS,
     UNKNOWN,
@@ -73,6 +77,8 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
     note_item(run, holder, value, key)
     match holder:
         case Object(members=members) | Class(members=members) if isinstance(key, str):
+            if isinstance(client := members.get(MADE), Thing):
+                set_attribute(run, client, key, value)
             members[key] = value if run.certain or key not in members else join((members[key], value))
         case Mapping():
             if isinstance(key, str | int | float | bool | None) and (
@@ -93,6 +99,10 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
         case Ref() | Thing() | Function():
             if isinstance(key, str) and not isinstance(holder, Function):
                 set_attribute(run, holder, key, value)
+                if run.language == "javascript" and key[:2] == "on" and isinstance(value, Function):
+                    call_handed(run, Arguments([(Opaque(), value)]), UNKNOWN)  # the handler of an event
+                    run.look_again(value)
+                    return
             _hand_in(run, holder, value)
         case Object() | Class():
             holder.members[NAMELESS] = opaque(holder.members.get(NAMELESS), value)

@@ -14,6 +14,7 @@ from vigil_lang.abstraction.scripts.values import (
     Mapping,
     Object,
     Ref,
+    Request,
     Sequence,
     Thing,
     element,
@@ -76,6 +77,8 @@ def hand_over(given: Arguments, *, fills: bool) -> None:
             case Thing(step=Step() as step):
                 step.content = None
                 value.step = None
+            case Thing(request=Request() as request) if fills:
+                request.forget()
             case Sequence(items=items):
                 value.open |= fills and not items
                 inside = items

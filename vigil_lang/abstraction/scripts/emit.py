@@ -17,6 +17,7 @@ from vigil_lang.abstraction.scripts.values import (
     Function,
     Mapping,
     Ref,
+    Request,
     Scope,
     Sequence,
     Thing,
@@ -69,6 +70,12 @@ _KEEPS = frozenset(
 """Functions that do not call what they are given."""
 
 
+def makes_client(run: Run, name: str) -> bool:
+    """Whether what a class makes has methods that are described."""
+    entry = run.library.find(run.library.canonical(name))
+    return entry is not None and run.library.describes(entry.returns)
+
+
 def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """Calls a function of a library by qualified name, or a method of `this`."""
     name = run.library.canonical(name.removesuffix(".__init__"))
@@ -81,6 +88,8 @@ def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site
             call_handed(run, given, _first_element(given))
         return result
     entry = run.library.find(name)
+    if entry is None and this is not None and this.request is not None:
+        this.request.forget()
     if entry is not None and entry.spawn:
         spawn.spawn(run, entry, given, site)
         call_handed(run, given, UNKNOWN)
@@ -213,7 +222,12 @@ def _held(run: Run, given: Arguments, this: Thing | None = None) -> tuple[Value,
         held = active(*held, *this.holds)
     if not held:
         return ()
-    return tuple(v for v in held if not (isinstance(v, Ref) and run.library.only_computes(v.name)))
+    return tuple(v for v in held if not (isinstance(v, Ref) and _does_nothing(run, v.name)))
+
+
+def _does_nothing(run: Run, name: str) -> bool:
+    """Whether a name is of what only computes, or of a constant: `socket.AF_INET`."""
+    return run.library.only_computes(name) or (name.rpartition(".")[2].isupper() and not run.may_act(name))
 
 
 def _first_element(given: Arguments) -> Value:
@@ -235,11 +249,16 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
             draft.roles[f"of.{key}"] = texts
     effects: dict[str, str] = {}
     mode = ""
+    asked: tuple[str, ...] = ()
     if entry is not None:
-        draft.kinds += _kinds(entry, given)
+        asked = _kinds(entry, given)
+        draft.kinds += () if entry.request else asked
         mode = _roles(draft, entry, this, given)
         effects = _opened(draft, entry, mode) if entry.mode else entry.effects
-        if _asks(entry):
+        _method(draft, entry, given)
+        if _may_do_more(entry, given):
+            draft.unresolved[EFFECTS] = None
+        if _asks(entry) and not draft.sent:
             addresses.place(draft, addresses.base_of(run, entry, this, given))
         if entry.sql:
             draft.kinds.append(_statement(draft.roles.get(entry.sql, ())))
@@ -257,9 +276,13 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
     if not handed_on(run, shown, given, site):
         call_handed(run, given, item)
+    if this is not None and "net.connect" in draft.kinds:
+        _connected(run, this, draft)
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, _made_of(draft, entry, given), this)
+    if isinstance(result, Thing) and entry is not None and entry.request:
+        result.request = _request(draft, asked)
     if isinstance(result, Thing) and entry is not None and entry.returns:
         result.base = addresses.base_of(run, entry, this, given)
         result.holds = tuple(v for v in held if not isinstance(v, Thing))  # it is of a class that is known
@@ -290,14 +313,61 @@ def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None,
 
 def _kinds(entry: Entry, given: Arguments) -> tuple[str, ...]:
     """The kinds of a described function as it is called."""
-    for i, name, _ in _parameters(entry):
-        if name not in entry.instead:
-            continue
-        if "." in name and _member(given, i, name)[0] is not None:
-            return (entry.instead[name],)
-        if "." not in name and truth(given.get(i, name)) is not False:
-            return (entry.instead[name],)
-    return entry.kinds
+    found = (
+        kind
+        for i, name, _ in _parameters(entry)
+        if name in entry.instead
+        and (_member(given, i, name)[0] is not None if "." in name else truth(given.get(i, name)) is not False)
+        for kind in entry.instead[name].split()
+    )
+    return tuple(dict.fromkeys(found)) or entry.kinds
+
+
+def _may_do_more(entry: Entry, given: Arguments) -> bool:
+    """Whether it cannot be told if a call is given what makes it another kind: the data of a request."""
+    asked = [(i, name) for i, name, _ in _parameters(entry) if name in entry.instead]
+    if not asked or _kinds(entry, given) != entry.kinds:
+        return False
+    return given.more or any(_member(given, i, name)[1] for i, name in asked if "." in name)
+
+
+def _method(draft: Draft, entry: Entry, given: Arguments) -> None:
+    """The method of a request that is given none: the usual one, or the one that data makes of it."""
+    usual, _, with_data = entry.method.partition(" ")
+    if not usual or given.more or "method" in draft.unresolved or ("method" in draft.roles and not draft.sent):
+        return
+    bodies = [_member(given, i, name)[0] for i, name, _ in _parameters(entry) if name in entry.instead]
+    has_data = {truth(body) for body in bodies}
+    if draft.sent or ("url" in draft.unresolved and draft.address is None):
+        if not draft.sent or has_data - {False}:  # a request may have a method of its own
+            draft.roles.pop("method", None)
+            draft.unresolved["method"] = None
+    elif not with_data or has_data <= {False}:
+        draft.roles["method"] = (usual,)
+    elif True in has_data or any(isinstance(body, Thing) and body.name.startswith(_SURELY_DATA) for body in bodies):
+        draft.roles["method"] = (with_data,)
+    else:
+        draft.unresolved["method"] = None
+
+
+_SURELY_DATA = ("json.dumps()", "urllib.parse.urlencode()")
+"""Results that are texts, not None."""
+
+
+def _request(draft: Draft, kinds: tuple[str, ...]) -> Request:
+    """The request that a call makes."""
+    places = (*_PLACES, "method")
+    roles = {role: draft.roles[role] for role in places if role in draft.roles}
+    unresolved = tuple(role for role in places if role in draft.unresolved)
+    return Request(tuple(kind for kind in kinds if kind != "net.request"), roles, unresolved)
+
+
+def _connected(run: Run, this: Thing, draft: Draft) -> None:
+    """What an object is told to connect to is what its other methods are about."""
+    for role in ("url", "host", "port"):
+        this.of.pop(role, None)
+        if run.certain and role in draft.roles:
+            this.of[role] = draft.roles[role]
 
 
 def _parameters(entry: Entry) -> Iterator[tuple[int, str, str]]:
@@ -312,16 +382,27 @@ def _parameters(entry: Entry) -> Iterator[tuple[int, str, str]]:
 
 def _member(given: Arguments, place: int, name: str) -> tuple[Value, bool]:
     """What an object that is given has under a name, None where it has none; and whether that cannot be told."""
-    base, _, member = name.partition(".")
+    base, *members = name.split(".")
     value = given.get(place, base)
-    if not isinstance(value, Mapping):
-        return None, not is_literal(value)
-    return value.items.get(member), member not in value.items and value.open
+    for member in members:
+        match value:
+            case Mapping() if member in value.items:
+                value = value.items[member]
+            case Mapping():
+                return None, value.open
+            case Sequence() if member.isdecimal():
+                at = int(member)
+                if value.open or at >= len(value.items):
+                    return None, value.open
+                value = value.items[at]
+            case _:
+                return None, not is_literal(value) and not isinstance(value, Function)
+    return value, False
 
 
 def _asks(entry: Entry) -> bool:
-    """Whether a function is given an address to ask."""
-    return any(role == "url" for _, role in entry.args)
+    """Whether a function is given an address to ask, or has one."""
+    return "url" in entry.const or any(role == "url" for _, role in entry.args)
 
 
 def _arguments(draft: Draft, given: Arguments, site: Site) -> None:
@@ -352,9 +433,14 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
     """Fills the roles of a described function; the mode it opens a file in, if it opens one."""
     for role, text in entry.const.items():
         draft.roles[role] = (text,)
+    filled: set[str] = set()
     for i, name, role in _parameters(entry):
         if "." in name:
-            _role_of_member(draft, role, *_member(given, i, name))
+            value, unknown = _member(given, i, name)
+            if unknown:
+                draft.unresolved[role or "options"] = None
+            elif value is not None and role:
+                _fill(draft, filled, role, value)
             continue
         value = given.get(i, name)
         if isinstance(value, Mapping) and any(each.startswith(f"{name}.") for each, _ in entry.args):
@@ -368,9 +454,15 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             draft.kinds = [k for k in draft.kinds if not k.startswith("file.")]  # opening it was the effect
             draft.unresolved.pop(role, None)
             continue
-        draft.role(role, value)
+        if role == "url" and isinstance(value, Thing) and value.request is not None:
+            draft.send(value.request)
+            continue
+        _fill(draft, filled, role, value)
         if role == "url" and value is not None and role not in draft.roles and role not in draft.unresolved:
             draft.unresolved[role] = None  # an object that has the address somewhere in it
+    of_members = {role for name, role in entry.args if "." in name}
+    if "path" in of_members and "path" not in draft.roles and "path" not in draft.unresolved:
+        draft.kinds = [kind for kind in draft.kinds if not kind.startswith("file.")]  # nothing is written
     if given.more and entry.args and any(role for _, role in entry.args) and not given.positional:
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
@@ -387,14 +479,32 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
     return mode if isinstance(mode, str) else "?"
 
 
+def _fill(draft: Draft, filled: set[str], role: str, value: Value) -> None:
+    """Fills a role with the value of a parameter; one that another parameter has filled has both."""
+    if value is None and role in filled:
+        return
+    before, is_open = draft.roles.get(role, ()), role in draft.unresolved
+    draft.role(role, value)
+    if role in filled:
+        draft.roles.update({role: tuple(dict.fromkeys((*before, *draft.roles.get(role, ()))))} if before else {})
+        draft.unresolved.update({role: None} if is_open else {})
+    filled.add(role)
+
+
 def _own(draft: Draft, role: str, this: Thing | None) -> None:
     """Fills the role of the object whose method is called."""
     if this is not None and this.text is not None:
         draft.role(role, this)
-    elif this is not None and (texts := this.of.get(role, () if role == "host" else this.of.get("path", ()))):
+    elif role in _PLACES and this is not None and not this.of.keys().isdisjoint(_PLACES):
+        draft.roles.update((place, this.of[place]) for place in _PLACES if place in this.of)
+    elif this is not None and (texts := this.of.get(role, () if role in _PLACES else this.of.get("path", ()))):
         draft.roles[role] = texts
     else:
         draft.unresolved[role] = None
+
+
+_PLACES = ("host", "url")
+"""Roles that say which machine an object is connected to."""
 
 
 def _opened(draft: Draft, entry: Entry, mode: str) -> dict[str, str]:
@@ -415,16 +525,6 @@ def _opened(draft: Draft, entry: Entry, mode: str) -> dict[str, str]:
     else:
         draft.kinds.append("archive.create")
     return {"archive": kind}
-
-
-def _role_of_member(draft: Draft, role: str, value: Value, unknown: bool) -> None:
-    """Fills a role from a member of an object; without a path nothing is written."""
-    if unknown:
-        draft.unresolved[role or "options"] = None
-    elif value is not None and role:
-        draft.role(role, value)
-    elif value is None and role == "path":
-        draft.kinds = [kind for kind in draft.kinds if not kind.startswith("file.")]
 
 
 def _content(run: Run, entry: Entry | None, given: Arguments) -> str | None:

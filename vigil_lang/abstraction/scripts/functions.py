@@ -8,7 +8,7 @@ from vigil_lang.abstraction.scripts import expressions
 from vigil_lang.abstraction.scripts.site import Arguments
 from vigil_lang.abstraction.scripts.state import EXIT, FAIL, MAX_AGAIN, MAX_CALLS, MAX_WORK, NEXT, RAISE, RETURN
 from vigil_lang.abstraction.scripts.tree import Opaque
-from vigil_lang.abstraction.scripts.values import Mapping, Scope, Sequence, Thing, active, join, opaque
+from vigil_lang.abstraction.scripts.values import WITHIN, Mapping, Scope, Sequence, Thing, active, join, opaque
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.state import Run
@@ -72,6 +72,8 @@ def _bind(
             waiting.insert(0, callee.this)
         else:
             inner.names["this"] = callee.this
+    if callee.within is not None:
+        inner.names[WITHIN] = callee.within
     for param in callee.node.params:
         if param.star == "*":
             if param.name:

@@ -426,6 +426,7 @@ def _class(run: Run, node: ClassDef, scope: Scope) -> None:
         if isinstance(each, Function):
             each.scope = scope
             each.name = f"{node.name}.{each.node.name}"
+            each.within = made
             run.methods.setdefault(name, []).append(each)
             special = (name.startswith(("__", "[")) and name != "__init__") or name in _CALLED_UNSEEN
             if foreign or special or each.how == "property" or each.node.accessor:

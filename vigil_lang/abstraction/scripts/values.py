@@ -45,6 +45,12 @@ _MAX_NAME = 200
 NAMELESS = "?"
 """What something is called after of which not even the name is known: nothing is known of what its methods do."""
 
+WITHIN = "__class__"
+"""The name under which a method knows the class that it is written in."""
+
+MADE = "?()"
+"""The member of an object of the script that is what it is as one of a library's class: a client, with its address."""
+
 
 @dataclass(slots=True, eq=False)
 class Base:
@@ -54,6 +60,53 @@ class Base:
     """Empty where there is none, None where it is not known."""
     joined: str
     """How: `append`, `resolve` as a browser does a link, `prefix` before a whole address too (in some versions)."""
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A request that is made by one call and sent by another."""
+
+    kinds: tuple[str, ...]
+    """What sending it is, besides what the call that sends it is."""
+    roles: dict[str, tuple[str, ...]]
+    """Its address, its machine and its method, as far as they are known."""
+    unresolved: tuple[str, ...] = ()
+
+    def forget(self) -> None:
+        """It may have become any other."""
+        self.roles, self.unresolved = {}, ("url", "method")
+
+    def set(self, name: str, value: Value, *, certain: bool) -> None:
+        """One of its attributes is set."""
+        known = value if certain and isinstance(value, str) else None
+        if name in _OF_NO_ADDRESS:
+            return
+        if name in _BODIES:
+            gone = certain and value is None
+            self.kinds = () if gone else ("net.upload",)
+            self._set("method", None)
+        elif name == "method":
+            self._set("method", known.upper() if known is not None else None)
+        elif name in ("url", "full_url"):
+            self.roles.pop("host", None)
+            self._set("url", known)
+        else:
+            self.forget()
+
+    def _set(self, role: str, text: str | None) -> None:
+        self.roles.pop(role, None)
+        self.unresolved = tuple(each for each in self.unresolved if each != role)
+        if text is None:
+            self.unresolved += (role,)
+        else:
+            self.roles[role] = (text,)
+
+
+_OF_NO_ADDRESS = frozenset({"headers", "timeout", "unverifiable", "origin_req_host", "auth", "cookies", "hooks"})
+"""Attributes of a request that change neither its address nor its method."""
+
+_BODIES = frozenset({"data", "body", "json", "files", "content"})
+"""Attributes of a request that are what it sends."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,6 +134,8 @@ class Thing:
     """What it may be, or have in it, that could do something when it is called: functions, modules, objects."""
     base: Base | None = None
     """What it puts before relative addresses, if it is a client."""
+    request: Request | None = None
+    """The request that it is."""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,6 +195,8 @@ class Function:
     """Arguments it already has (`functools.partial`)."""
     how: str = ""
     """``property``, ``static`` or ``class`` for such a member of a class."""
+    within: Class | None = None
+    """The class it is written in."""
     defaults: Env = field(default_factory=dict)
     """What parameters are where they are not given, as it was when the function was defined."""
 
@@ -291,7 +348,9 @@ def _join(options: list[Value], left: list[int]) -> Value:
     origins = merge(o.origins for o in things if isinstance(o, Thing))
     if len(names) == 1 and NAMELESS not in names:
         held = active(*(h for o in things if isinstance(o, Thing) for h in o.holds))
-        return Thing(origins, name=names.pop(), holds=held)
+        requests = [o.request for o in things if isinstance(o, Thing) and o.request is not None]
+        either = Request(merge(r.kinds for r in requests), {}, ("url", "method")) if requests else None
+        return Thing(origins, name=names.pop(), holds=held, request=either)
     held = active(*things)
     return Thing(origins, holds=held) if origins or held else UNKNOWN
 
@@ -412,6 +471,8 @@ def member(owner: Object | Class, name: str) -> Value:
                         return replace(found, this=this, given=())
                     return found
                 waiting += base.bases
+            case Ref() | Thing() if isinstance(owner, Object) and isinstance(made := owner.members.get(MADE), Thing):
+                return part(made, f".{name}")
             case Ref() | Thing() if isinstance(owner, Object) and NAMELESS in owner.members:
                 return owner.members[NAMELESS]  # one of what it was made of
             case Ref(name=library) if library and library != "object":
