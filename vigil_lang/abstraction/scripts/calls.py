@@ -24,6 +24,7 @@ from vigil_lang.abstraction.scripts.values import (
     Thing,
     active,
     items_of,
+    lineage,
     member,
     opaque,
     origins_of,
@@ -224,10 +225,11 @@ def _becomes(run: Run, made: Object, value: Value) -> None:
 
 
 def parent_of(scope: Scope) -> Value:
-    """What `super()` is: the object at hand, seen as one of the bases of the class that the method is written in."""
+    """What `super()` is: the object at hand, seen as what comes after the class that the method is written in."""
     this = scope.names.get("self", scope.names.get("this"))
     if not isinstance(this, Object):
         return UNKNOWN
-    within = scope.names.get(WITHIN)
-    kind = within if isinstance(within, Class) else this.kind
-    return Object(Class(kind.name, {}, kind.bases), this.members) if kind.bases else UNKNOWN
+    line = lineage(this.kind)
+    at = next((at for at, each in enumerate(line) if each is scope.names.get(WITHIN)), 0)
+    above = tuple(line[at + 1 :])
+    return Object(Class(this.kind.name, {}, above), this.members) if above else UNKNOWN

@@ -453,33 +453,59 @@ def items_of(value: Value, *, keys: bool = False) -> list[Value] | None:
             return None
 
 
+def lineage(kind: Class) -> list[Value]:
+    """A class and those it is made of, in the order in which a method is looked for."""
+    found: list[Value] = []
+    waiting: list[Value] = [kind]
+    while waiting and len(found) < _MOST_CLASSES:
+        value = waiting.pop(0)
+        found.append(value)
+        if isinstance(value, Class):
+            waiting[:0] = value.bases
+    if waiting:
+        found.append(Ref(NAMELESS))
+    last = {value.name if isinstance(value, Ref) else id(value): at for at, value in enumerate(found)}
+    return [found[at] for at in sorted(last.values())]
+
+
 def member(owner: Object | Class, name: str) -> Value:
-    """A member of an object or a class, its own or of a base; a function of an object is its method."""
+    """A member of an object or a class, its own or of a base; a function of an object is its method.
+
+    Where a base from a library stands before the class that has it, it may be the library's as well.
+    """
     kind = owner.kind if isinstance(owner, Object) else owner
     if isinstance(owner, Object) and name in owner.members:
         return owner.members[name]
-    waiting: list[Value] = [kind]
-    for _ in range(16):
-        if not waiting:
-            break
-        match waiting.pop(0):
-            case Class() as base:
-                if name in base.members:
-                    found = base.members[name]
-                    if isinstance(found, Function) and found.how != "static":
-                        this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
-                        return replace(found, this=this, given=())
-                    return found
-                waiting += base.bases
-            case Ref() | Thing() if isinstance(owner, Object) and isinstance(made := owner.members.get(MADE), Thing):
-                return part(made, f".{name}")
-            case Ref() | Thing() if isinstance(owner, Object) and NAMELESS in owner.members:
-                return owner.members[NAMELESS]  # one of what it was made of
-            case Ref(name=library) if library and library != "object":
-                return Thing(name=qualified(library, f".{name}"))
-            case Thing(name=library) if library:
-                return Thing(name=qualified(library, f".{name}"))
+    library: Thing | None = None
+    for base in lineage(kind):
+        match base:
+            case Class() if name in base.members:
+                found = base.members[name]
+                if isinstance(found, Function) and found.how != "static":
+                    this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
+                    found = replace(found, this=this, given=())
+                return found if library is None else replace(library, holds=active(*library.holds, found))
+            case Ref(name=called) | Thing(name=called) if called and called not in _WITHOUT_METHODS and library is None:
+                library = _of_library(owner, called, name)
+    if library is not None:
+        return library
     return owner.members.get(NAMELESS, UNKNOWN) if isinstance(owner, Object) else UNKNOWN
+
+
+def _of_library(owner: Object | Class, base: str, name: str) -> Thing:
+    """A member that an object or a class has from a library's class."""
+    if isinstance(owner, Object) and isinstance(made := owner.members.get(MADE), Thing):
+        return part(made, f".{name}")
+    if isinstance(owner, Object) and isinstance(given := owner.members.get(NAMELESS), Thing):
+        return given  # one of what it was made of
+    return Thing(name=qualified(base, f".{name}"))
+
+
+_MOST_CLASSES = 64
+"""Classes that one is made of, of which a method is looked for."""
+
+_WITHOUT_METHODS = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Generic[]", "typing.Protocol"})
+"""Classes that give others no methods."""
 
 
 def view(owner: Mapping, name: str) -> Sequence:
