@@ -71,10 +71,12 @@ def read_command(
     words: Sequence[Word],
     cwd: str | None,
     piped: bool = False,
+    fed: bool = False,
     probe: Callable[[str], Program | None] | None = None,
 ) -> Invocation:
     """Read the words of a command that runs in a directory; `piped` where another command's output is its input.
 
+    `fed` says whether its standard input is anything at all: a file, a pipe or a text, be it of a command around it.
     `probe` is asked for programs that the catalogue does not have; without one nothing but the catalogue counts.
     """
     if not words:
@@ -86,6 +88,7 @@ def read_command(
     if entry is None and probe is not None and head.known:
         entry = probe(head.text)
     found = sort(entry, words[1:])
+    found.fed = fed
     fill = Filled(found, cwd)
     elsewhere = is_path(head.text) and not is_installed(head.text)
     if head.known and (not known or elsewhere):
@@ -135,7 +138,8 @@ def read_command(
     # Where the reading is a step of its own, that one says so.
     step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
     packages = tuple(fill.packages)
-    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange, packages)
+    sends = fed and _latest([change.stdin for change in changes], fill.entry.stdin) == "source"
+    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange, packages, sends)
 
 
 def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> bool:

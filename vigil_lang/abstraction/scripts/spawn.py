@@ -6,7 +6,17 @@ import shlex
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts.tree import Items, Opaque, plain
-from vigil_lang.abstraction.scripts.values import MAX_ITEMS, Mapping, Sequence, Thing, Value, is_pattern, text_of, truth
+from vigil_lang.abstraction.scripts.values import (
+    MAX_ITEMS,
+    Mapping,
+    Ref,
+    Sequence,
+    Thing,
+    Value,
+    is_pattern,
+    text_of,
+    truth,
+)
 from vigil_lang.abstraction.step import Spawn, Word
 
 if TYPE_CHECKING:
@@ -44,7 +54,7 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     stdin = text_of(_setting(given, "input"))
     checked = entry.name in _CHECKED or truth(_setting(given, "check")) is True
     scripts = run.scripts(site.scope)
-    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, checked, scripts)
+    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, _is_fed(given), checked, scripts)
     run.add(spawn, (argv, line, cwd, excerpt, number, stdin))
 
 
@@ -124,6 +134,13 @@ def _setting(given: Arguments, name: str) -> Value:
         if isinstance(option, Mapping) and name in option.items:
             value = option.items[name]
     return value
+
+
+def _is_fed(given: Arguments) -> bool:
+    """Whether a command is given something to read."""
+    stdin = _setting(given, "stdin")
+    nothing = stdin is None or (isinstance(stdin, Ref) and stdin.name.endswith(".DEVNULL"))
+    return _setting(given, "input") is not None or not nothing
 
 
 def _directory(run: Run, given: Arguments) -> tuple[str | None, bool]:
