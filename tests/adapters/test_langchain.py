@@ -99,8 +99,8 @@ def test_a_graph_that_runs_synchronously(place: Place) -> None:
     with pytest.raises(ValueError, match="no funds"):
         create_agent(scripted([[("pay", {"amount": 3})]]), [pay], middleware=[vigil]).invoke(START)
     assert (place.modes, place.statuses) == (["pass", "hold", "pass", "pass"], ["ok", "ok", "error"])
-    recorded = records("langchain", *messages_to_dict(result["messages"]))
-    assert [(each.status, each.executed) for each in results(recorded)] == [("ok", True), ("error", False), ("ok", True)]
+    told = results(records("langchain", *messages_to_dict(result["messages"])))
+    assert [(each.status, each.executed) for each in told] == [("ok", True), ("error", False), ("ok", True)]
 
 
 class TestInterrupts:
