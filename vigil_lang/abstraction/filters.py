@@ -252,6 +252,19 @@ _SQL_LOOKS = regex(
 """Commands of a database's shell that show what is there."""
 
 
+_SQL_BEYOND = regex(
+    r"(?i)\bcopy\b[^;]*\b(?:to|from)\b(?!\s+std(?:in|out)\b)|\binto\s+(?:outfile|dumpfile|')|\bfrom\s+'|\battach\b"
+    r"|\b(?:load_file|load_extension|readfile|writefile|read_\w+|\w+_scan|file|url|s3|executable|remote)\s*\("
+    r"|\b(?:infile|xp_cmdshell|lo_(?:im|ex)port|pg_(?:read|write|ls|stat)_\w+|plpython\w*|plperl\w*|plsh)\b"
+    r"|\bvacuum\s[^;]*\binto\b|(?:^|;)\s*(?:install|load|export|import)\s"
+)
+
+
+def stays_inside(statement: str) -> bool:
+    """Whether a statement that a program hands to a database touches nothing but the database: no file, no program."""
+    return len(statement) <= LONGEST and not _SQL_BEYOND.search(statement)
+
+
 def _sql(text: str) -> bool:
     return _SQL_LOOKS.fullmatch(text) is not None or not _SQL_SUSPECT.search(text)
 

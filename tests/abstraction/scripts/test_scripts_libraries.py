@@ -11,7 +11,7 @@ from vigil_lang.abstraction.scripts.libraries import is_standard, libraries
 from vigil_lang.base.resources import resource
 from vigil_lang.trace.vocabulary import vocabulary
 
-SPAWNS = ("", "command", "line", "words", "vector", "spread")
+SPAWNS = ("", "command", "line", "words", "vector", "spread", "method")
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])

@@ -23,6 +23,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[\\/]{2}|[^\x21-\x7e]|.*\\")
 _SETTLED = re.compile(r"/[^/\\$]|[^/\\:$?#]+[/?#]|[?#]")
 """The beginning of an address that is relative, whatever follows."""
 
+_KEYWORDS = re.compile(r"\s*[a-z_]+\s*=")
+_HOST = re.compile(r"(?:^|\s)host(?:addr)?\s*=\s*'?([^\s',]+)")
+
 URL = "URL"
 ITSELF = "="
 """The `base` of an attribute: it is what the attribute is set to."""
@@ -99,6 +102,9 @@ def place(draft: Draft, base: Base | None) -> None:
     """Gives a request the whole of its address, or says that its machine is not known."""
     found: list[str] = []
     for text in draft.roles.get("url", ()):
+        if "net.connect" in draft.kinds and _KEYWORDS.match(text):  # "dbname=x host=db.example"
+            draft.roles["host"] = (*draft.roles.get("host", ()), *_HOST.findall(text))
+            continue
         whole = joined(base, text.strip())
         found += [text] if whole is None else [whole]
         if whole is None:

@@ -10,6 +10,7 @@ from vigil_lang.abstraction.scripts.site import Arguments
 from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
     MADE,
+    MAILS,
     MAX_ITEMS,
     NAMELESS,
     UNKNOWN,
@@ -99,6 +100,8 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
         case Ref() | Thing() | Function():
             if isinstance(key, str) and not isinstance(holder, Function):
                 set_attribute(run, holder, key, value)
+                if isinstance(holder, Thing) and holder.name.startswith(MAILS) and key.lower() in ("to", "cc", "bcc"):
+                    _addressed(run, holder, value)
                 if run.language == "javascript" and key[:2] == "on" and isinstance(value, Function):
                     call_handed(run, Arguments([(Opaque(), value)]), UNKNOWN)  # the handler of an event
                     run.look_again(value)
@@ -108,6 +111,14 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
             holder.members[NAMELESS] = opaque(holder.members.get(NAMELESS), value)
         case _:
             pass
+
+
+def _addressed(run: Run, mail: Thing, value: Value) -> None:
+    """A mail gets a line that says whom it is for: addresses with commas between them."""
+    mail.recipients = mail.recipients or Sequence()
+    parts: list[Value] = [part.strip() for part in value.split(",")] if isinstance(value, str) else [UNKNOWN]
+    mail.recipients.items += parts
+    mail.recipients.open |= not run.certain
 
 
 def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:

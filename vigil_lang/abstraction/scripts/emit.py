@@ -6,12 +6,15 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.catalogue.programs import PATH_ROLES
+from vigil_lang.abstraction.filters import stays_inside
 from vigil_lang.abstraction.scripts import addresses, computed, spawn
 from vigil_lang.abstraction.scripts.callbacks import call_handed, hand_over, handed_on
 from vigil_lang.abstraction.scripts.draft import MAX_TEXTS, Draft
 from vigil_lang.abstraction.scripts.libraries import is_standard
 from vigil_lang.abstraction.scripts.site import Site
 from vigil_lang.abstraction.scripts.values import (
+    MAILS,
     NAMELESS,
     UNKNOWN,
     Function,
@@ -91,7 +94,7 @@ def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site
     if entry is None and this is not None and this.request is not None:
         this.request.forget()
     if entry is not None and entry.spawn:
-        spawn.spawn(run, entry, given, site)
+        spawn.spawn(run, entry, given, site, this)
         call_handed(run, given, UNKNOWN)
         return Thing((entry.name,), entry.returns or f"{entry.name}()")
     if not _is_told(run, name, entry, this, given):
@@ -122,9 +125,9 @@ def _is_told(run: Run, name: str, entry: Entry | None, this: Thing | None, given
 
 def _may_be(entry: Entry, given: Arguments, name: str, wanted: str) -> bool:
     """Whether a parameter is perhaps true, or has the value that is wanted."""
-    value = given.get(next((i for i, (each, _) in enumerate(entry.args) if each == name), -1), name)
+    value, unknown = _member(given, next((i for i, each, _ in _parameters(entry) if each == name), -1), name)
     if value is None:
-        return given.more
+        return given.more or unknown
     return not isinstance(value, str) or value == wanted if wanted else truth(value) is not False
 
 
@@ -256,12 +259,15 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
         mode = _roles(draft, entry, this, given)
         effects = _opened(draft, entry, mode) if entry.mode else entry.effects
         _method(draft, entry, given)
-        if _may_do_more(entry, given):
+        _extended(draft, entry)
+        if any(name.endswith("dir_fd") and value is not None for name, (_, value) in given.named.items()):
+            _elsewhere(draft)
+        if mode == "?" or _may_do_more(entry, given):
             draft.unresolved[EFFECTS] = None
         if _asks(entry) and not draft.sent:
             addresses.place(draft, addresses.base_of(run, entry, this, given))
         if entry.sql:
-            draft.kinds.append(_statement(draft.roles.get(entry.sql, ())))
+            _asked(draft, entry, given)
     subject = "archive" if entry and entry.archive else "path"
     if entry is not None and entry.mode and draft.roles.get(subject, ("",))[0] in _NOWHERE:
         return Thing(name=entry.returns)
@@ -276,8 +282,8 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
     if not handed_on(run, shown, given, site):
         call_handed(run, given, item)
-    if this is not None and "net.connect" in draft.kinds:
-        _connected(run, this, draft)
+    if this is not None and entry is not None and "net.connect" in entry.kinds:
+        _connected(run, this, entry, draft)
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, _made_of(draft, entry, given), this)
@@ -362,9 +368,9 @@ def _request(draft: Draft, kinds: tuple[str, ...]) -> Request:
     return Request(tuple(kind for kind in kinds if kind != "net.request"), roles, unresolved)
 
 
-def _connected(run: Run, this: Thing, draft: Draft) -> None:
+def _connected(run: Run, this: Thing, entry: Entry, draft: Draft) -> None:
     """What an object is told to connect to is what its other methods are about."""
-    for role in ("url", "host", "port"):
+    for role in ("url", "host", "port") if any(role in _PLACES for _, role in entry.args) else ():
         this.of.pop(role, None)
         if run.certain and role in draft.roles:
             this.of[role] = draft.roles[role]
@@ -454,6 +460,10 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             draft.kinds = [k for k in draft.kinds if not k.startswith("file.")]  # opening it was the effect
             draft.unresolved.pop(role, None)
             continue
+        if role == "recipient" and isinstance(value, Thing) and value.name.startswith(MAILS):
+            if any(given.get(j, other) is not None for j, other, each in _parameters(entry) if each == role and j != i):
+                continue  # it goes to those who are named beside it
+            value = value.recipients if value.recipients is not None else UNKNOWN
         if role == "url" and isinstance(value, Thing) and value.request is not None:
             draft.send(value.request)
             continue
@@ -467,7 +477,10 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
         _own(draft, entry.this, this)
-    if "file.write" in entry.kinds and this is not None and "path" in this.of and "source" not in draft.roles:
+    if not given.more and draft.roles.keys().isdisjoint(_PLACES) and draft.unresolved.keys().isdisjoint(_PLACES):
+        draft.roles.update((role, (text,)) for role, text in entry.default.items())
+    makes = "file.write" in entry.kinds and not entry.name.startswith("browser.")
+    if makes and this is not None and "path" in this.of and "source" not in draft.roles:
         draft.roles["source"] = this.of["path"]
     if not entry.mode:
         return ""
@@ -551,6 +564,32 @@ def _effect(run: Run, kind: str, step: Step, role: str, function: str, site: Sit
         draft.unresolved["path"] = None
     draft.roles["function"] = (function,)
     draft.done(site)
+
+
+def _extended(draft: Draft, entry: Entry) -> None:
+    """Gives paths the extension that a function adds to them."""
+    for role, end in entry.suffix.items():
+        if found := draft.roles.get(role):
+            draft.roles[role] = tuple(path if path.endswith((end, "*")) else path + end for path in found)
+
+
+def _elsewhere(draft: Draft) -> None:
+    """The paths of a call are relative to a directory that is given as a number."""
+    for role in [each for each in draft.roles if each in PATH_ROLES]:
+        del draft.roles[role]
+        draft.unresolved[role] = None
+
+
+def _asked(draft: Draft, entry: Entry, given: Arguments) -> None:
+    """The kind of a call that hands a statement to a database: by its first word, if some of it is known."""
+    texts = draft.roles.get(entry.sql, ())
+    place = next(i for i, (_, role) in enumerate(entry.args) if role == entry.sql)
+    value = given.get(place, entry.args[place][0])
+    shape = value.shape if isinstance(value, Thing) else None
+    draft.kinds.append(_statement(texts or ((shape,) if shape else ())))
+    unknown = value is not None and not texts and (shape is None or shape.lstrip()[:1] == "$")
+    if unknown or not all(map(stays_inside, texts or filter(None, (shape,)))):
+        draft.unresolved[EFFECTS] = None
 
 
 def _statement(texts: tuple[str, ...]) -> str:

@@ -213,8 +213,8 @@ def _item(run: Run, owner: Value, key: Value, node: Index, scope: Scope) -> Valu
     match owner:
         case Ref(name=name) if is_environment(run, name):
             return emit.environment_read(run, key, scope)
-        case Sequence(open=False) if isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
-            return owner.items[key]
+        case Sequence(open=False) if isinstance(key, int):
+            return owner.items[key] if -len(owner.items) <= key < len(owner.items) else opaque(owner)
         case Sequence():
             return Sequence(list(owner.items), open=True) if node.key is None else element(owner)
         case Mapping():

@@ -86,6 +86,10 @@ class Entry:
     """Roles with a fixed value; ``*`` is the function's own name in capitals."""
     method: str = ""
     """The method of its request where it is given none: ``GET``, or ``GET POST`` where data makes it another."""
+    default: dict[str, str] = field(default_factory=dict)
+    """The machine or the address that it connects to where it is given none."""
+    suffix: dict[str, str] = field(default_factory=dict)
+    """The extension that a path of a role gets where it does not end with it."""
     request: bool = False
     """What it makes is a request: its kinds are those of the call that sends it."""
     base: str = ""

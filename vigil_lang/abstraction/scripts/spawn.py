@@ -34,8 +34,8 @@ _CHECKED = frozenset(
 )  # fmt: skip
 
 
-def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
-    """Adds the command that a call runs.
+def spawn(run: Run, entry: Entry, given: Arguments, site: Site, this: Thing | None = None) -> None:
+    """Adds the command that a call runs, in the directory of the object whose method it is, if it has one.
 
     What of it is unknown stands as ``${__name}``: for a shell that is unknown too, and so is a directory that the
     script names but that cannot be told, as ``cd "${__cwd}" && …``.
@@ -46,6 +46,8 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     if not argv and line is None:
         return
     cwd, odd = _directory(run, given)
+    if cwd is None and not odd and this is not None and "path" in this.of:
+        cwd = this.of["path"][0]
     if odd:
         line = line if line is not None else " ".join(shlex.quote(w.text) if w.known else f'"{w.text}"' for w in argv)
         argv, line, cwd = (), f'cd "${{__cwd}}" && {line}', None
@@ -71,6 +73,10 @@ def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | No
             return _words([*head, *rest]), None
         case "vector":  # os.execv(path, [argv0, …])
             return _words(given.positional[1:2])[:MAX_ITEMS], None
+        case "method":  # repo.git.push("origin", force=True), sh.rm("-r", "x")
+            name = entry.name.rpartition(".")[2].replace("_", "-")
+            begins = tuple(Word(each) for each in (entry.const.get("program", ""), name) if each)
+            return (*begins, *_options(given), *_words(given.positional)), None
         case "spread":  # os.execlp(file, argv0, …), asyncio.create_subprocess_exec(program, …)
             return _words(given.positional[1:] if entry.name.startswith("os.") else given.positional), None
         case _:
@@ -79,6 +85,22 @@ def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | No
             if shell or (shell is None and isinstance(command, str) and "shell" in given.named):
                 return (), _line(given, "args")
             return _words([given.named["args"]] if "args" in given.named else given.positional[:1]), None
+
+
+def _options(given: Arguments) -> tuple[Word, ...]:
+    """Options by keyword: `f=True` is `-f`, `force=True` is `--force`, `m="x"` is `-m x`; `_cwd` is none."""
+    found = [Word("${__value}", known=False)] if given.more else []
+    for name, (node, value) in given.named.items():
+        if name[:1] == "_" or value is None or value is False:
+            continue
+        dashed = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        for each in value.items if isinstance(value, Sequence) else [value]:
+            word = Word("") if each is True else _word(node, each)
+            if each is True or len(name) == 1:
+                found += [Word(dashed), *([word] if each is not True else [])]
+            else:
+                found.append(word._replace(text=f"{dashed}={word.text}"))
+    return tuple(found)
 
 
 def _option(value: Value, name: str) -> Value:

@@ -48,6 +48,9 @@ NAMELESS = "?"
 WITHIN = "__class__"
 """The name under which a method knows the class that it is written in."""
 
+MAILS = ("email.message.", "email.mime.")
+"""What mails are called after."""
+
 MADE = "?()"
 """The member of an object of the script that is what it is as one of a library's class: a client, with its address."""
 
@@ -136,6 +139,8 @@ class Thing:
     """What it puts before relative addresses, if it is a client."""
     request: Request | None = None
     """The request that it is."""
+    recipients: Sequence | None = None
+    """Whom it is to be sent to, if it is a mail that says so."""
 
 
 @dataclass(slots=True, eq=False)
