@@ -75,8 +75,10 @@ def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | No
             return _words(given.positional[1:2])[:MAX_ITEMS], None
         case "method":  # repo.git.push("origin", force=True), sh.rm("-r", "x")
             name = entry.name.rpartition(".")[2].replace("_", "-")
-            begins = tuple(Word(each) for each in (entry.const.get("program", ""), name) if each)
-            return (*begins, *_options(given), *_words(given.positional)), None
+            options, words = _options(given), _words(given.positional)
+            if program := entry.const.get("program"):
+                return (Word(program), Word(name), *options, *words), None
+            return (Word(name), *words, *options), None
         case "spread":  # os.execlp(file, argv0, …), asyncio.create_subprocess_exec(program, …)
             return _words(given.positional[1:] if entry.name.startswith("os.") else given.positional), None
         case _:
