@@ -296,9 +296,11 @@ def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> No
     if step.action == "trap":  # the shell's reading has what it runs
         return
     if code.language in FILTERS:
-        if not only_transforms(code.language, found.text):
+        transforms = only_transforms(code.language, found.text)
+        if not transforms:
             _leave_open(taken, at, "code")
-        return
+        if transforms or code.language != "perl":  # of which no more than one-liners that transform text is read
+            return
     if not taken.may_read(found.text, place.depth):
         return
     if code.language == "shell":

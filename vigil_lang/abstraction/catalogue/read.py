@@ -81,7 +81,7 @@ def read_command(
     """
     if not words:
         return Invocation(Step("process.run", ("process.run",)))
-    words = _on_a_mac(tuple(words))
+    whole, words = words, _on_a_mac(tuple(words))
     head = words[0]
     entry = program(head.text) if head.known else None
     known = entry is not None
@@ -96,7 +96,7 @@ def read_command(
     if found.informs:
         if found.version:
             fill.roles["version"] = ["true"]
-        return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
+        return Invocation(_step(whole, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
     given: dict[str, Sequence[str]] = {
         **dict.fromkeys(fill.unresolved, ("",)),
         **fill.named,
@@ -134,7 +134,7 @@ def read_command(
     fill.unresolved.update(dict.fromkeys(found.unresolved))
     if found.loose and not leaves_open(tuple(fill.unresolved)):
         fill.unresolved["flag"] = None
-    step = _step(words, fill, kinds)
+    step = _step(whole, fill, kinds)
     # Where the reading is a step of its own, that one says so.
     step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
     packages = tuple(fill.packages)
