@@ -405,10 +405,22 @@ def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> No
     inside = Place(ok, "unknown", place.owner, place.depth + 1, inferred=True, line=found.line, scripts=scripts)
     directory = cwd if found.cwd is None else resolve(found.cwd, cwd)
     if found.shell is not None:
-        take_line(found.shell, ShellState(cwd=directory), taken, inside, fed=found.fed)
+        state = ShellState(cwd=directory, variables={name: (word,) for name, word in found.variables.items()})
+        take_line(found.shell, state, taken, inside, fed=found.fed)
     elif found.argv and taken.may_go(inside.depth):
         spread = any(word.glob for word in found.argv)  # a search in a script passes over no hidden files
-        run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False, found=spread, reads=found.fed)
+        variables = {name: (word,) for name, word in found.variables.items()}
+        run = _Run(
+            found.argv,
+            directory,
+            {},
+            found.stdin,
+            found.excerpt,
+            printing=False,
+            variables=variables,
+            found=spread,
+            reads=found.fed,
+        )
         _take_program(run, taken, inside)
 
 

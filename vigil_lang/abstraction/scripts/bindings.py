@@ -136,6 +136,9 @@ def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
 
 def _hand_in(run: Run, holder: Value, value: Value) -> None:
     """Something is put into a library's module or object, which may call it or give it to whoever calls it."""
+    if isinstance(value, Thing) and value.step is not None:  # `sys.stdout = open("f", "w")`: it may get any text
+        value.step.content = None
+        value.step = None
     if isinstance(holder, Ref) and holder.name == "sys.modules":
         run.open("a module is replaced")
     for each in active(value):

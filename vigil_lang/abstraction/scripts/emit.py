@@ -32,6 +32,7 @@ from vigil_lang.abstraction.scripts.values import (
     text_of,
     truth,
 )
+from vigil_lang.abstraction.step import Word
 from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -212,10 +213,15 @@ def data_read(run: Run, path: str, scope: Scope) -> Value:
 def _silent(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """A call that is no step: it may still call what it is given, and use up a file it is given."""
     hand_over(given, fills=name.startswith(_FILLS))
-    if (name not in _KEEPS or given.named) and not handed_on(run, name, given, site):
-        call_handed(run, given, _first_element(given))
+    held: tuple[Value, ...] | None = None
+    if name not in _KEEPS or given.named:
+        returned = handed_on(run, name, given, site)
+        if returned is False:
+            call_handed(run, given, _first_element(given))
+        elif not given.more and not (given.named.keys() - {"target", "args"}):
+            held = active(returned, *(this.holds if this is not None else ()))  # it was called, and this came of it
     of = this.of if this is not None and name.startswith("io.") else {}
-    return Thing((), qualified(name, "()"), of, holds=_held(run, given, this))
+    return Thing((), qualified(name, "()"), of, holds=_held(run, given, this) if held is None else held)
 
 
 def _held(run: Run, given: Arguments, this: Thing | None = None) -> tuple[Value, ...]:
@@ -264,6 +270,8 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
             _elsewhere(draft)
         if mode == "?" or _may_do_more(entry, given):
             draft.unresolved[EFFECTS] = None
+        if "env.set" in entry.kinds:
+            _set_variables(run, given)
         if _asks(entry) and not draft.sent:
             addresses.place(draft, addresses.base_of(run, entry, this, given))
         if entry.sql:
@@ -280,7 +288,7 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     hand_over(given, fills=entry is None)
     held = _held(run, given)
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
-    if not handed_on(run, shown, given, site):
+    if handed_on(run, shown, given, site) is False:
         call_handed(run, given, item)
     if this is not None and entry is not None and "net.connect" in entry.kinds:
         _connected(run, this, entry, draft)
@@ -304,7 +312,7 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
 def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None, given: Arguments) -> Value:
     """A call that has no effect of its own, where only effects are looked for."""
     hand_over(given, fills=entry is None)
-    if not handed_on(run, shown, given, Site(Scope({}), run.line)):
+    if handed_on(run, shown, given, Site(Scope({}), run.line)) is False:
         call_handed(run, given, UNKNOWN)
     if entry is not None and entry.same and this is not None:
         return this
@@ -645,11 +653,30 @@ def environment(run: Run, holder: Value, variable: Value, value: Value, scope: S
         _environment(run, "env.set", variable, value, scope)
 
 
+def _set_variables(run: Run, given: Arguments) -> None:
+    """`os.putenv("A", "b")`, `os.environ.update({"A": "b"}, C="d")`: what is run from here on has these."""
+    first = given.get(0, "key")
+    if isinstance(first, str):
+        _set_variable(run, first, given.get(1, "value"))
+        return
+    for name, value in first.items.items() if isinstance(first, Mapping) else ():
+        _set_variable(run, name, value)
+    for name, (_, value) in given.named.items():
+        _set_variable(run, name, value)
+
+
+def _set_variable(run: Run, variable: Value, value: Value) -> None:
+    if isinstance(variable, str) and len(run.variables) < MAX_TEXTS:
+        known = spawn.variable(value)
+        run.variables[variable] = known if run.certain else Word(known.text, known=False)
+
+
 def _environment(run: Run, kind: str, variable: Value, value: Value, scope: Scope) -> Value:
     draft = Draft(run, kind, (kind,))
     draft.role("variable", variable)
     if kind == "env.set":
         draft.role("value", value)
+        _set_variable(run, variable, value)
     draft.done(Site(scope, run.line))
     origins = ("os.environ" if run.language == "python" else "process.env",)
     if variable in HOME:

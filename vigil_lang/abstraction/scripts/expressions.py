@@ -44,6 +44,7 @@ from vigil_lang.abstraction.scripts.values import (
     Function,
     Mapping,
     Object,
+    Pause,
     Ref,
     Scope,
     Sequence,
@@ -164,6 +165,7 @@ def _evaluate(run: Run, node: Expr, scope: Scope) -> Value:
         case Yield():
             given = evaluate(run, node.value, scope)
             run.yielded[-1].append(opaque(given))
+            run.paused[-1].append(Pause(run.cwd, len(run.steps), given))
             return opaque(given)
         case Opaque():
             return opaque(*[evaluate(run, inner, scope) for inner in node.parts])

@@ -56,8 +56,9 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site, this: Thing | No
     stdin = text_of(_setting(given, "input"))
     checked = entry.name in _CHECKED or truth(_setting(given, "check")) is True
     scripts = run.scripts(site.scope)
-    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, _is_fed(given), checked, scripts)
-    run.add(spawn, (argv, line, cwd, excerpt, number, stdin))
+    variables = {**run.variables, **_variables(_setting(given, "env"))}
+    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, _is_fed(given), variables, checked, scripts)
+    run.add(spawn, (argv, line, cwd, excerpt, number, stdin, tuple(variables.items())))
 
 
 def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | None]:
@@ -158,6 +159,19 @@ def _setting(given: Arguments, name: str) -> Value:
         if isinstance(option, Mapping) and name in option.items:
             value = option.items[name]
     return value
+
+
+def _variables(env: Value) -> dict[str, Word]:
+    """The variables that a command is given."""
+    items = env.items if isinstance(env, Mapping) else {}
+    return {name: variable(value) for name, value in list(items.items())[:MAX_ITEMS] if isinstance(name, str)}
+
+
+def variable(value: Value) -> Word:
+    """The value of a variable of the environment, as a shell would have it."""
+    text = text_of(value)
+    shape = value.shape if isinstance(value, Thing) else None
+    return Word(shape or "", known=False) if text is None else Word(text)
 
 
 def _is_fed(given: Arguments) -> bool:

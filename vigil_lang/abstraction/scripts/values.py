@@ -151,11 +151,25 @@ class Ref:
 
 
 @dataclass(slots=True, eq=False)
+class Pause:
+    """Where a generator stopped."""
+
+    cwd: str | None
+    """The directory the script is in then."""
+    steps: int
+    """How many steps there were."""
+    value: Value = None
+    """What it yields."""
+
+
+@dataclass(slots=True, eq=False)
 class Sequence:
     """A list, tuple or set; `open` when there may be more in it than `items`, or it, may be in another order."""
 
     items: list[Value] = field(default_factory=list)
     open: bool = False
+    pauses: tuple[Pause, ...] = ()
+    """Where the generator that gives the items stopped, and where it ended."""
 
 
 @dataclass(slots=True, eq=False)
@@ -532,7 +546,8 @@ def with_origin(value: Value, name: str) -> Value:
         case Thing() if name:
             return replace(value, origins=merge(((name,), value.origins)))
         case Sequence() if name and len(value.items) <= 16:
-            return Sequence([with_origin(i, name) if isinstance(i, Thing) else i for i in value.items], value.open)
+            items = [with_origin(i, name) if isinstance(i, Thing) else i for i in value.items]
+            return Sequence(items, value.open, value.pauses)
         case _:
             return value
 
