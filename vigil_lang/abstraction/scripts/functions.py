@@ -56,10 +56,8 @@ def _follow(run: Run, callee: Function, positional: list[tuple[Expr, Value]], gi
         run.certain = False
     if node.generator:
         pauses = (*paused, Pause(run.cwd, len(run.steps)))
-        if any(
-            each.cwd != before for each in pauses
-        ):  # where the script is depends on how far somebody goes through it
-            run.cwd = None
+        if any(each.cwd != before for each in pauses):
+            run.cwd = None  # where the script is depends on how far somebody goes through it
         return Sequence([opaque(*items)] if active(*items) else [], open=True, pauses=pauses)
     if ends & NEXT and values:
         values.append(None)

@@ -365,10 +365,10 @@ def _with(run: Run, node: With, scope: Scope) -> int:
             value = calls.member_call(run, value, "__enter__")
         if isinstance(value, Sequence) and not is_pattern(element(value)):  # a generator that is made a context
             if len(value.pauses) == 2 and value.pauses[1].steps == len(run.steps):
-                at, end = value.pauses
-                later.append((run.steps[at.steps :], end.cwd))  # it goes on from its `yield` behind the body
-                del run.steps[at.steps :]
-                run.cwd, value = at.cwd, at.value
+                pause, last = value.pauses
+                later.append((run.steps[pause.steps :], last.cwd))  # it goes on from its `yield` behind the body
+                del run.steps[pause.steps :]
+                run.cwd, value = pause.cwd, pause.value
             else:
                 value = element(value)
         if target is not None:
