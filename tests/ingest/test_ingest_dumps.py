@@ -253,6 +253,21 @@ def test_calls_that_still_wait_for_a_person_were_not_made() -> None:
     assert results(records("langchain", {"values": {"messages": messages}, "interrupts": [{"value": "c1"}]})) == []
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"lc_source": ["vigil"], "lc_data": {"decision": "reject"}},
+        {"lc_source": "vigil", "lc_data": {"decision": {}}},
+        {"lc_source": "vigil", "lc_data": "reject"},
+        {"lc_source": "other", "lc_data": {"decision": "reject"}},
+        "vigil",
+    ],
+)
+def test_a_message_that_does_not_say_that_a_call_was_rejected(told: object) -> None:
+    (end,) = results(records("langchain", answered("a"), RESULT | {"additional_kwargs": told}))
+    assert (end.status, end.executed) == ("ok", True)
+
+
 def test_a_tool_cannot_say_that_its_call_was_not_made() -> None:
     text = "User rejected the tool call for `bash` with id c1. The tool was not executed."
     (end,) = results(records("langchain", answered("a"), RESULT | {"content": text, "status": "error"}))
@@ -271,6 +286,7 @@ PART: dict[str, Any] = {"id": "1", "name": "model"}
         PART | {"result": 3, "interrupts": 4},
         PART | {"result": [3, ["messages"], ["messages", 3]], "interrupts": [4], "error": {"a": 1}},
         PART | {"result": {"messages": [3], "hitl_edited_tool_calls": 3}, "interrupts": [{"value": 3}]},
+        PART | {"input": {"messages": [{"type": "human", "content": [{}], "tool_call_id": {}}]}, "triggers": []},
         {"type": "values", "ns": [3], "data": 4},
         {"type": ["values"], "ns": [], "data": {}},
         {"type": "debug", "ns": ["a"], "data": {"type": "task", "step": 1, "payload": 5}},

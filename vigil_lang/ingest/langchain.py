@@ -239,10 +239,10 @@ class _Tasks:
             self._made = []
 
 
-def _name(message: dict[str, Any]) -> tuple[Any, ...]:
+def _name(message: dict[str, Any]) -> tuple[str, ...]:
     """What a message is known by: what it says, for a node's own message gets its id only in the state."""
     whole = message_of(message)
-    return (whole.get("type"), str(whole.get("content")), str(whole.get("tool_calls")), whole.get("tool_call_id"))
+    return tuple(str(whole.get(name)) for name in ("type", "content", "tool_calls", "tool_call_id"))
 
 
 class _Graphs:
@@ -341,7 +341,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
 def _read(conversation: Conversation, message: dict[str, Any]) -> Iterator[Record]:
     """The records of one message. What was said in the place of a tool is no result of it."""
     told = obj(message.get("additional_kwargs"))
-    decision = obj(told.get("lc_data")).get("decision") if told.get("lc_source") in _DECIDES else None
+    decision = string(obj(told.get("lc_data")), "decision") if string(told, "lc_source") in _DECIDES else None
     for record in conversation.read(message, _time(message)):
         if isinstance(record, Result) and decision in _NOT_MADE:
             record.executed = False
