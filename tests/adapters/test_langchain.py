@@ -14,11 +14,12 @@ from adapter_support import Cases, Place, Played, Script, Tools, functions
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_to_dict
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from tests.ingest.recordings import records, results
 from vigil_lang.adapters.langchain import VigilMiddleware
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def test_a_graph_that_runs_synchronously(place: Place) -> None:
     with pytest.raises(ValueError, match="no funds"):
         create_agent(scripted([[("pay", {"amount": 3})]]), [pay], middleware=[vigil]).invoke(START)
     assert (place.modes, place.statuses) == (["pass", "hold", "pass", "pass"], ["ok", "ok", "error"])
+    told = results(records("langchain", *messages_to_dict(result["messages"])))
+    assert [(each.status, each.executed) for each in told] == [("ok", True), ("error", False), ("ok", True)]
 
 
 class TestInterrupts:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.obligations import Passed, Why, judgements, obligations
+from vigil_lang.documents.obligations import Passed, judgements, obligations
+from vigil_lang.documents.passed_over import Why
 from vigil_lang.documents.read import read_document
 from vigil_lang.english import contexts, principles
 from vigil_lang.english.demanding import demands, instructs
@@ -137,7 +138,7 @@ def test_each_other_sentence_has_a_reason() -> None:
         ("Title", "heading"),
         ("Must it be so?", "question"),
         ("Never.", "word"),
-        ("Prefer small steps.", "advice"),
+        ("Prefer small steps.", "step"),
         ("Open the dashboard.", "step"),
         ("The sky is blue.", "description"),
         ("If there is time:", "condition"),

@@ -160,6 +160,7 @@ HOSTILE = {
     "bars": "|a" * 50_000 + "\n|-|\n" + "|a" * 50_000,
     "dots": "A. " * 100_000,
     "tags": "<a " * 100_000,
+    "sections": "<rule>\n\n" * 20_000 + "</rule>\n\n" * 20_000,
     "deep lists": "".join(" " * (n % 2000) + "- a\n" for n in range(3000)),
     "words": "never do not before " * 50_000,
     "asides": "x (a. ) A. " * 50_000 + "(A. " * 50_000,

@@ -448,18 +448,27 @@ def test_a_skeleton_of_nothing_is_none(project: Path, vigil: Vigil) -> None:
     assert "      3  The sky is blue." in result.err
 
 
-def test_instructions_are_clauses_where_that_is_asked_for(project: Path, vigil: Vigil) -> None:
+def test_instructions_are_clauses_unless_that_is_refused(project: Path, vigil: Vigil) -> None:
     (project / "plain.md").write_text("# A title\n\n- Look up.\n- Run it.\n", encoding="utf-8")
-    refused = vigil("draft", "plain.md", "--skeleton")
-    assert refused.status == 2
+    taken = vigil("draft", "plain.md", "--skeleton")
+    assert taken.status == 0
+    assert taken.out.count("// @source(") == taken.out.count("// nothing says that it binds") == 2
+    assert vigil("draft", "plain.md", "--skeleton", "--take", "step").out == taken.out
+    refused = vigil("draft", "plain.md", "--skeleton", "--take", "none")
+    assert (refused.status, refused.out) == (2, "")
     assert "plain.md states an obligation (--take step takes 2 instructions), so" in refused.err
     assert "(--take step)" in refused.err  # in the list of what was not taken, under the reason
-    taken = vigil("draft", "plain.md", "--skeleton", "--take", "step")
-    assert taken.status == 0
-    assert taken.out.count("// @source(") == 2
-    (project / "vigil.toml").write_text('[draft]\ntake = ["step"]\n', encoding="utf-8")
-    assert vigil("draft", "plain.md", "--skeleton").out == taken.out
-    assert vigil("draft", "--cached", "--take", "step").status == 2
+    (project / "vigil.toml").write_text("[draft]\ntake = []\n", encoding="utf-8")
+    assert vigil("draft", "plain.md", "--skeleton").err == refused.err
+    assert vigil("draft", "plain.md", "--skeleton", "--take", "step").out == taken.out
+
+
+@pytest.mark.parametrize("others", [["--take", "step"], ["--cached"]])
+def test_what_take_goes_without(vigil: Vigil, others: list[str]) -> None:
+    documents = [] if "--cached" in others else ["SKILL.md"]
+    result = vigil("draft", *documents, "--take", "none", *others)
+    assert (result.status, result.out) == (2, "")
+    assert "without" in result.err
 
 
 def test_a_skeleton_that_nobody_filled_in_answers_for_nothing(project: Path, vigil: Vigil) -> None:

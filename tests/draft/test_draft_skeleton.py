@@ -108,6 +108,8 @@ def test_the_examples(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("Each upload is followed by a comparison.", "followed by", "resp(trigger(), response())"),
         ("After three failures in a row ask.", "after three", "resp(trigger(), response())"),
         ("At most three retries per job.", "at most three", "atmost[3](trigger())"),
+        ("Search the log for old crates.", "", "atleast[1](counted())"),
+        ("Do not open the lids.", "", "abs(trigger())"),
         ("No more than two open branches.", "no more than two", "atmost[2](trigger())"),
         ("Total spend remains below 20 dollars.", "remains below", "budget[20](trigger(), amount)"),
         ("No file may have more than 400 long lines.", "no", "abs(trigger())"),

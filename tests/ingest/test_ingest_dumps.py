@@ -185,6 +185,135 @@ def test_a_call_that_a_person_edited_before_it_was_made_is_the_edited_one() -> N
     assert said(found) == [("user", "one"), ("agent", "done")]
 
 
+STREAMS = ["lg_debug.jsonl", "lg_debug_without_checkpoints.jsonl", "lg_tasks.jsonl", "lg_tagged.jsonl"]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_streams_of_tasks_and_of_debugging_are_one_run(name: str) -> None:
+    """`lg_tagged.jsonl` has four streams of one run, each line with its mode (`version="v2"`)."""
+    found = dumped(name)
+    assert [run.source for run in runs(found)] == ["LangGraph"]
+    assert [(args, status, output) for _, args, status, output, _ in outcomes(found)] == [
+        ({"command": "rm -rf /"}, "ok", "ran rm -rf /"),
+        ({"command": "ls"}, "ok", "ran ls"),
+    ]
+    assert said(found) == [("user", "go"), ("agent", "done")]
+    assert runs(found)[-1].not_understood == 0
+
+
+def test_a_task_that_raised_ends_its_call() -> None:
+    found = dumped("lg_tasks_raises.jsonl")
+    assert len(calls(found)) == 2
+    assert [(each.key, each.status, each.output) for each in results(found)] == [("c1", "error", "boom")]
+
+
+WAYS = ["messages.json", "updates.jsonl", "values.jsonl", "tasks.jsonl", "debug.jsonl"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_that_a_person_rejected_was_not_made(way: str) -> None:
+    found = dumped(f"lg_rejected_{way}")
+    assert [(args["command"], status, ran) for _, args, status, _, ran in outcomes(found)] == [
+        ("rm -rf /", "error", False),
+        ("ls", "ok", True),
+    ]
+    assert runs(found)[-1].not_understood == 0
+    trace = load_trace(DUMPS / f"lg_rejected_{way}")
+    assert [event.args["command"] for event in trace.events if event.action == "bash"] == [("ls",)]
+    assert trace.run.not_executed == 1
+
+
+def test_a_call_that_a_person_answered_in_place_of_the_tool_was_not_made() -> None:
+    found = dumped("lg_answered.json")
+    assert [(status, output, ran) for _, _, status, output, ran in outcomes(found)] == [
+        ("ok", "I did it", False),
+        ("ok", "ran ls", True),
+    ]
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_a_call_that_a_person_edited_is_the_one_that_the_state_says_was_made(way: str) -> None:
+    """Since 1.5 the message keeps the call of the model."""
+    found = dumped(f"lg_edited_{way}")
+    assert [args["command"] for _, args, _, _, _ in outcomes(found)] == ["echo hi", "ls"]
+    assert runs(found)[-1].not_understood == 0
+
+
+def test_calls_that_still_wait_for_a_person_were_not_made() -> None:
+    found = dumped("lg_waiting.json")
+    assert [(each.key, each.status, each.executed) for each in results(found)] == [
+        ("c1", "unknown", False),
+        ("c2", "unknown", False),
+    ]
+    asked = {"type": "tool_approval", "tool_call_id": "c1", "name": "bash", "args": {"command": "ls"}}
+    messages = [answered("a"), answered("b", call="")]
+    for waits in ({"__interrupt__": [{"value": asked}]}, {"tasks": [{"interrupts": [{"value": asked}]}]}):
+        (end,) = results(records("langchain", {"values": {"messages": messages}, **waits}))
+        assert (end.key, end.executed) == ("c1", False)
+    assert results(records("langchain", {"values": {"messages": messages}, "interrupts": [{"value": "c1"}]})) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"lc_source": ["vigil"], "lc_data": {"decision": "reject"}},
+        {"lc_source": "vigil", "lc_data": {"decision": {}}},
+        {"lc_source": "vigil", "lc_data": "reject"},
+        {"lc_source": "other", "lc_data": {"decision": "reject"}},
+        "vigil",
+    ],
+)
+def test_a_message_that_does_not_say_that_a_call_was_rejected(told: object) -> None:
+    (end,) = results(records("langchain", answered("a"), RESULT | {"additional_kwargs": told}))
+    assert (end.status, end.executed) == ("ok", True)
+
+
+def test_a_tool_cannot_say_that_its_call_was_not_made() -> None:
+    text = "User rejected the tool call for `bash` with id c1. The tool was not executed."
+    (end,) = results(records("langchain", answered("a"), RESULT | {"content": text, "status": "error"}))
+    assert (end.status, end.executed) == ("error", True)
+
+
+PART: dict[str, Any] = {"id": "1", "name": "model"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        PART | {"input": 3, "triggers": []},
+        PART | {"input": {"messages": 3}, "triggers": []},
+        PART | {"input": [3, {"id": 4}], "triggers": []},
+        PART | {"result": 3, "interrupts": 4},
+        PART | {"result": [3, ["messages"], ["messages", 3]], "interrupts": [4], "error": {"a": 1}},
+        PART | {"result": {"messages": [3], "hitl_edited_tool_calls": 3}, "interrupts": [{"value": 3}]},
+        PART | {"input": {"messages": [{"type": "human", "content": [{}], "tool_call_id": {}}]}, "triggers": []},
+        {"type": "values", "ns": [3], "data": 4},
+        {"type": ["values"], "ns": [], "data": {}},
+        {"type": "debug", "ns": ["a"], "data": {"type": "task", "step": 1, "payload": 5}},
+        {"type": {}, "step": 1, "payload": {}},
+        {"type": "checkpoint", "step": 1, "payload": {"values": {"messages": []}, "tasks": 3}},
+    ],
+)
+def test_parts_of_a_stream_that_are_not_as_graphs_write_them(line: dict[str, Any]) -> None:
+    begins = PART | {"result": {"messages": [answered("a")]}, "interrupts": []}
+    assert [call.args for call in calls(records("langchain", begins, line))] == [{"command": "ls"}]
+
+
+def test_results_of_tasks_as_older_graphs_write_them() -> None:
+    made = PART | {"result": [["messages", [answered("a")]]], "interrupts": [], "error": None}
+    assert [call.args for call in calls(records("langchain", made))] == [{"command": "ls"}]
+
+
+def test_parts_of_a_graph_inside_a_graph_are_a_run_of_their_own() -> None:
+    def part(space: list[str], *messages: dict[str, object]) -> dict[str, object]:
+        return {"type": "values", "ns": space, "data": {"messages": list(messages)}}
+
+    first, inner = answered("a"), answered("b", call="rm x") | {"tool_calls": [TOOL_CALL | {"id": "c9"}]}
+    found = records("langchain", part([], first), part(["tools:1"], inner), part([], first, RESULT))
+    assert [(run.name, run.source) for run in runs(found)] == [("tools:1", "LangGraph")], "and the first"
+    assert [call.key for call in calls(found)] == ["c1", "c9"]
+
+
 def test_messages_that_a_graph_removes_are_not_said_again() -> None:
     found = dumped("lg_trimmed.json")
     assert [text for role, text in said(found) if role == "user"] == ["one", "two", "three"]

@@ -52,15 +52,22 @@ _SILENT = frozenset(
 )  # fmt: skip
 # What they run may run any number of times, also none, and not all of them pass its failure on.
 _FEEDERS = frozenset({"find", "gfind", "fd", "fdfind", "xargs", "gxargs", "parallel"})
+_READ_WORDS = frozenset({"xargs", "gxargs", "parallel"})
+"""Programs that read words from their standard input: what they run has nothing left to read."""
 _SILENT_PROGRAMS = frozenset({"true", "false", "sleep", ":", "set", "source", ".", "test", "[", "[[", "wait", "touch"})
 
 
-def take_line(text: str, state: ShellState, taken: Taken, place: Place) -> tuple[ShellState, ShellState]:
-    """Add the steps of a command line; the shell's state after it if all goes well, and wherever it stops."""
+def take_line(
+    text: str, state: ShellState, taken: Taken, place: Place, *, fed: bool = False
+) -> tuple[ShellState, ShellState]:
+    """Add the steps of a command line; the shell's state after it if all goes well, and wherever it stops.
+
+    `fed` where its standard input is a file, a pipe or a text.
+    """
     if not taken.may_read(text, place.depth):
         unknown = ShellState(cwd=None, errexit=None, pipefail=None)
         return unknown, unknown
-    reading = read_shell(text, state)
+    reading = read_shell(text, state, fed=fed)
     taken.trouble.update(dict.fromkeys(reading.trouble))
     line = Line(reading.commands)
     for command in reading.commands:
@@ -86,6 +93,8 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
         fed = line.feeds(command, stdin, taken)
         variables = {**command.variables, **{name: (word,) for name, word in command.assignments}}
         run = _Run(command.words, command.cwd, roles, stdin, command.excerpt, printing, fed, variables, command.rebound)
+        if command.fed:
+            run = run._replace(reads=True, sources=line.sources(command, taken))
         for step in _reads(command, place):
             taken.add(step, place.owner)
         at = _take_program(run, taken, place)
@@ -148,13 +157,21 @@ class _Run(NamedTuple):
     """Whether its name may stand for a function or an alias that is not known."""
     found: bool = False
     """Whether its words hold patterns of what `find` finds, at any depth."""
+    reads: bool = False
+    """Whether its standard input is a file, a pipe or a text."""
+    sources: tuple[str | None, ...] = ()
+    """The files that come to it there, None for one that cannot be told."""
 
 
 def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
     """Add the step of one program, its effects, and what it runs in turn; the step's place."""
     piped = run.stdin is not None or "piped_from" in run.roles
-    invocation = read_command(run.words, run.cwd, piped=piped, probe=taken.probe)
+    invocation = read_command(run.words, run.cwd, piped=piped, fed=run.reads, probe=taken.probe)
     step, code = invocation.step, invocation.code
+    if invocation.sends and run.sources:
+        known = tuple(path for path in run.sources if path is not None)
+        step.roles["source"] = tuple(dict.fromkeys((*step.roles.get("source", ()), *known)))
+        step.unresolved += ("source",) * (None in run.sources)
     step.roles.update((name, values) for name, values in run.roles.items() if name not in step.roles)
     if run.stdin is not None and code is None and len(run.stdin) <= _MOST_STDIN:
         step.roles.setdefault("stdin", (run.stdin,))
@@ -193,8 +210,18 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
             variables = {**run.variables, **{name: (word,) for name, word in inner.assignments}}
             words = filled(inner.words, fed)
             spread = run.found or (words != inner.words and any(word.glob for word in fed))
+            reads = run.reads and step.action not in _READ_WORDS
             _take_program(
-                run._replace(words=words, cwd=inner.cwd, roles=roles, found=spread, variables=variables, rebound=False),
+                run._replace(
+                    words=words,
+                    cwd=inner.cwd,
+                    roles=roles,
+                    found=spread,
+                    variables=variables,
+                    rebound=False,
+                    reads=reads,
+                    sources=run.sources if reads else (),
+                ),
                 taken,
                 here,
             )
@@ -269,9 +296,11 @@ def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> No
     if step.action == "trap":  # the shell's reading has what it runs
         return
     if code.language in FILTERS:
-        if not only_transforms(code.language, found.text):
+        transforms = only_transforms(code.language, found.text)
+        if not transforms:
             _leave_open(taken, at, "code")
-        return
+        if transforms or code.language != "perl":  # of which no more than one-liners that transform text is read
+            return
     if not taken.may_read(found.text, place.depth):
         return
     if code.language == "shell":
@@ -281,7 +310,8 @@ def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> No
             own, arguments = arguments[:1], arguments[1:]
         kept = {name: run.variables[name] for name in ("HOME", "PATH") if name in run.variables}
         state = ShellState(cwd=run.cwd, variables={"0": own, **kept}, arguments=arguments)
-        take_line(found.text, state, taken, place.within(found.name) if found.from_file else place)
+        where = place.within(found.name) if found.from_file else place
+        take_line(found.text, state, taken, where, fed=run.reads and not code.stdin)
     else:
         inside = place.where("ok", "unknown")
         take_script(code.language, found.text, run.cwd, found.name, code.arguments, taken, inside)
@@ -375,10 +405,22 @@ def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> No
     inside = Place(ok, "unknown", place.owner, place.depth + 1, inferred=True, line=found.line, scripts=scripts)
     directory = cwd if found.cwd is None else resolve(found.cwd, cwd)
     if found.shell is not None:
-        take_line(found.shell, ShellState(cwd=directory), taken, inside)
+        state = ShellState(cwd=directory, variables={name: (word,) for name, word in found.variables.items()})
+        take_line(found.shell, state, taken, inside, fed=found.fed)
     elif found.argv and taken.may_go(inside.depth):
         spread = any(word.glob for word in found.argv)  # a search in a script passes over no hidden files
-        run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False, found=spread)
+        variables = {name: (word,) for name, word in found.variables.items()}
+        run = _Run(
+            found.argv,
+            directory,
+            {},
+            found.stdin,
+            found.excerpt,
+            printing=False,
+            variables=variables,
+            found=spread,
+            reads=found.fed,
+        )
         _take_program(run, taken, inside)
 
 

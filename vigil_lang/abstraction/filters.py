@@ -1,4 +1,4 @@
-"""Scripts of awk, sed and jq: whether all they do is to transform the text they are given.
+"""Scripts of awk, sed, jq and Perl's one-liners: whether all they do is to transform the text they are given.
 
 Each reading is conservative: what it cannot tell apart counts as something else. It looks for what runs commands, and
 for what reads or writes files and variables that the command line does not name.
@@ -234,6 +234,33 @@ def _jq(text: str) -> bool:
     return not _JQ_SUSPECT.search(text) and not _JQ_LOADS.search(text)
 
 
+# --- perl ------------------------------------------------------------------------------------------------------
+
+# What a text interpolates can be code: `@{[ … ]}`, `$h{…}`, `$a[…]`; so can parts of an expression: `(?{ … })`.
+_PERL_SUSPECT = regex(r"[`@]|\$\w*\s*[\[{]|->|\(\?\??\{")
+
+
+def _perl_statement() -> str:
+    """An expression for a statement that changes, prints or skips the line at hand."""
+    changes: list[str] = []
+    matches: list[str] = []
+    for sign in "/|#!,~:%":
+        body = rf"(?:[^\\\n{re.escape(sign)}]|\\.)*+{re.escape(sign)}"
+        changes += [rf"s{sign}{body}{body}[gimsxnr]*+", rf"(?:tr|y){sign}{body}{body}[cdsr]*+"]
+        matches.append(rf"{'m?' if sign == '/' else 'm'}{sign}{body}[imsxn]*+")
+    match = f"!?\\s*+(?:{'|'.join(matches)})"
+    line = r"\$\.\s*+[=<>!]=?\s*+\d++|\d++\s*+\.\.\s*+\d++|eof"
+    return rf"(?:{'|'.join(changes)}|print|next|last|chomp)(?:\s*+(?:if|unless)\s*+(?:{match}|{line}))?"
+
+
+_PERL_STATEMENT = _perl_statement()
+_PERL = regex(rf"\s*+(?:(?:{_PERL_STATEMENT})?\s*+;\s*+)*(?:{_PERL_STATEMENT})?\s*+\Z")
+
+
+def _perl(text: str) -> bool:
+    return not _PERL_SUSPECT.search(text) and _PERL.match(text) is not None
+
+
 # --- databases ------------------------------------------------------------------------------------------------
 
 _SQL_SUSPECT = regex(
@@ -252,9 +279,22 @@ _SQL_LOOKS = regex(
 """Commands of a database's shell that show what is there."""
 
 
+_SQL_BEYOND = regex(
+    r"(?i)\bcopy\b[^;]*\b(?:to|from)\b(?!\s+std(?:in|out)\b)|\binto\s+(?:outfile|dumpfile|')|\bfrom\s+'|\battach\b"
+    r"|\b(?:load_file|load_extension|readfile|writefile|read_\w+|\w+_scan|file|url|s3|executable|remote)\s*\("
+    r"|\b(?:infile|xp_cmdshell|lo_(?:im|ex)port|pg_(?:read|write|ls|stat)_\w+|plpython\w*|plperl\w*|plsh)\b"
+    r"|\bvacuum\s[^;]*\binto\b|(?:^|;)\s*(?:install|load|export|import)\s"
+)
+
+
+def stays_inside(statement: str) -> bool:
+    """Whether a statement that a program hands to a database touches nothing but the database: no file, no program."""
+    return len(statement) <= LONGEST and not _SQL_BEYOND.search(statement)
+
+
 def _sql(text: str) -> bool:
     return _SQL_LOOKS.fullmatch(text) is not None or not _SQL_SUSPECT.search(text)
 
 
-FILTERS: dict[str, Callable[[str], bool]] = {"awk": _awk, "sed": _sed, "jq": _jq, "sql": _sql}
+FILTERS: dict[str, Callable[[str], bool]] = {"awk": _awk, "sed": _sed, "jq": _jq, "perl": _perl, "sql": _sql}
 """Languages for transforming text."""

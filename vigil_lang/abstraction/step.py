@@ -83,6 +83,10 @@ class Spawn(Mutable):
     line: int | None = None
     stdin: str | None = None
     """The text it is given on its standard input, where that is known."""
+    fed: bool = False
+    """Whether it is given something on its standard input."""
+    variables: dict[str, Word] = field(default_factory=dict)
+    """Variables of its environment that the script has set, or gives it."""
     checked: bool = False
     """Whether the script does not go on where the command fails."""
     scripts: tuple[str, ...] = ()

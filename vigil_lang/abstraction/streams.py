@@ -93,6 +93,24 @@ class Line(Mutable):
         place = self.places[at] if at is not None and at < len(self.places) else None
         return found_by(taken.steps[place]) if place is not None else ()
 
+    def sources(self, command: Command, taken: Taken) -> tuple[str | None, ...]:
+        """The files that come to a command on standard input: its own redirection's, or what `cat` passes on.
+
+        None stands for one that cannot be told.
+        """
+        inputs = [r for r in command.redirects if r.fd in (None, 0) and r.op[:1] == "<"]
+        if inputs:
+            last = inputs[-1]
+            if last.op != "<" or last.target is None or _is_no_file(last.target):
+                return ()
+            return (resolve(last.target.text, command.cwd) if last.target.known else None,)
+        at = command.piped_from
+        place = self.places[at] if at is not None and at < len(self.places) else None
+        if place is None or taken.steps[place].action != "cat":
+            return ()
+        source = taken.steps[place]
+        return (*source.roles.get("path", ()), *([None] if "path" in source.unresolved else []))
+
     def stdin(self, command: Command, files: KnownFiles) -> str | None:
         """The text a command reads from standard input, where it is known."""
         for redirect in reversed(command.redirects):

@@ -110,7 +110,8 @@ class VigilMiddleware(AgentMiddleware):
 
 
 def _answer(asked: Asked, refused: Refused) -> Any:
-    return ToolMessage(refused.text, name=asked.tool, tool_call_id=asked.call, status="error")
+    mark = {"lc_source": "vigil", "lc_data": {"decision": "reject"}}  # so that a recording tells it from a tool's error
+    return ToolMessage(refused.text, name=asked.tool, tool_call_id=asked.call, status="error", additional_kwargs=mark)
 
 
 def _outcome(result: Any) -> tuple[Status, object]:

@@ -19,6 +19,7 @@ from vigil_lang.cli.draft_common import (
     policy_name,
     refuse_to_overwrite,
     take_option,
+    taken,
 )
 from vigil_lang.cli.draft_options import Options, refuse_contradictions
 from vigil_lang.cli.exit_codes import CLEAN, FINDINGS
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 def command(**given: Any) -> int:
     """Draft a policy from documents: skills and their folders, CLAUDE.md, AGENTS.md, lists of rules.
 
-    Every sentence that states an obligation is a clause. A language model drafts statements for each clause in the
+    Every sentence that states an obligation or a step is a clause. A language model drafts statements for each in the
     vocabulary of the runs (--trace) or tools (--signature); what does not pass the checks is not kept but reported.
     Without -o the policy goes to standard output and the report to standard error.
 
@@ -82,7 +83,7 @@ def command(**given: Any) -> int:
     from vigil_lang.draft.clauses import read_clauses
 
     name = policy_name(options.name, options.output, options.specs)
-    clauses = read_clauses(options.specs, options.output, options.take or project.draft.take)
+    clauses = read_clauses(options.specs, options.output, taken(options.take, project))
     answers = [options.from_json] if options.from_json is not None else []
     recordings = [] if options.skeleton else trace_paths(options.runs or project.runs)
     inputs.note(*(options.signatures or project.signatures), *answers)

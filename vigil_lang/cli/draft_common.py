@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.drafting import DraftPlan
     from vigil_lang.draft.reports.report import Report
-    from vigil_lang.project.drafting import Effort
+    from vigil_lang.project.drafting import Effort, Taken
     from vigil_lang.project.settings import Settings
 
 _NAMED = 80
@@ -60,9 +60,20 @@ def _address(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 def take_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--take`: which sentences that state no obligation are clauses, too."""
     return click.option(
-        "--take", type=click.Choice(TAKEN), multiple=True,
-        help="Also draft what is listed as not taken for this reason (repeatable).",
+        "--take", type=click.Choice((*TAKEN, "none")), multiple=True,
+        help="Also draft what is no obligation for this reason (repeatable); `step` and `language` by default.",
     )(command)  # fmt: skip
+
+
+def taken(reasons: Sequence[str], project: Settings) -> tuple[Taken, ...]:
+    """What is drafted beside obligations, by the options or else the configuration.
+
+    Raises:
+        click.UsageError: for `none` beside a reason.
+    """
+    if "none" in reasons and len(set(reasons)) > 1:
+        raise click.UsageError("--take none goes without another --take.")
+    return tuple(reason for reason in TAKEN if reason in reasons) if reasons else project.draft.take
 
 
 def no_obligation(clauses: Clauses) -> str:

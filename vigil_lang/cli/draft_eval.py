@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.outputs import check_outputs
-from vigil_lang.cli.draft_common import answers_in, drafted, plan_of
+from vigil_lang.cli.draft_common import answers_in, drafted, plan_of, taken
 from vigil_lang.cli.exit_codes import CLEAN
 from vigil_lang.cli.output import console, written
 from vigil_lang.draft.evaluation.evaluate import evaluate
@@ -95,5 +95,5 @@ def _task(gold: Gold, options: Options, project: Settings, *, limited: bool = Fa
 
     signature = vocabulary(options.signatures, gold.runs) or observe(())
     plan = plan_of(project, gold.path, options.rounds, options.batch, limited=limited)
-    clauses = read_clauses(gold.documents, gold.path, options.take or project.draft.take)
+    clauses = read_clauses(gold.documents, gold.path, taken(options.take, project))
     return Task(clauses, signature, gold.runs, names.describe(signature, gold.runs), plan)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vigil_lang.draft.answer_sources import Terms
-    from vigil_lang.project.drafting import Taken
     from vigil_lang.project.settings import Settings
 
 
@@ -33,7 +32,7 @@ class Options:
     skeleton: bool
     from_json: str | None
     eval_dir: str | None
-    take: tuple[Taken, ...]
+    take: tuple[str, ...]
     cached: bool
     config: str | None
     isolated: bool

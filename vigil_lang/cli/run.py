@@ -19,6 +19,7 @@ from vigil_lang.cli.draft_common import (
     policy_name,
     refuse_to_overwrite,
     take_option,
+    taken,
     terms_of,
 )
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from vigil_lang.draft.answer_sources import Obtained
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
-    from vigil_lang.project.drafting import Taken
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
 
@@ -90,7 +90,7 @@ def command(
     signatures: tuple[str, ...],
     policy_file: str | None,
     force: bool,
-    take: tuple[Taken, ...],
+    take: tuple[str, ...],
     rounds: int | None,
     batch: int,
     source: str | None,
@@ -120,7 +120,7 @@ def command(
     from vigil_lang.draft.clauses import read_clauses
 
     paths = trace_paths(runs)
-    clauses = read_clauses(specs, policy_file, take or project.draft.take)
+    clauses = read_clauses(specs, policy_file, taken(take, project))
     inputs.note(*(signatures or project.signatures))
     check_outputs(policy_file, output)  # before anybody is asked
     if not clauses.clauses:

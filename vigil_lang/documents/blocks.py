@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Rule: TypeAlias = Callable[[StateBlock, int, int, bool], bool]
 
 _MAX_NESTING = 20
-"""Lists and quotes inside each other; what is nested deeper is text. Every line costs time for each quote around it."""
+"""Lists, quotes or tags inside each other; what is nested deeper is text. Every line costs time for each around it."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})(?![ \t]*\|)([^`\n]*)$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
@@ -70,6 +70,8 @@ _BEGINS = re.compile(r"(\*\*|__)(?:(?!\1).){1,60}(?::\1|\1:)|(?:Rule|Step) \d{1,
 
 _OPENS = re.compile(r"<[A-Za-z][\w.:-]{0,60}(?:[ \t][^<>\n]{0,300})?>$")
 _CLOSES = re.compile(r"</[A-Za-z][\w.:-]{0,60}>$")
+_CLOSING_TAG = re.compile(r"</([A-Za-z][\w.:-]{0,60})>")
+_TAG_NAME = re.compile(r"</?([A-Za-z][\w.:-]{0,60})(?:[^>]*\bname=[\"']([^\"'<>]{1,100})[\"'])?")
 _GOES_ON = re.compile(r"[\"'“‘(\[*_]*[a-z]")
 _WRAPPED = 60
 """How long a line of plain text is at least that may go on in the next one, though that begins with a capital."""
@@ -127,7 +129,7 @@ def blocks(text: str, *, is_plain: bool = False) -> list[Block]:
 
     In a plain text (`is_plain`), short lines stand by themselves.
     """
-    reader = _Reader(text, is_plain)
+    reader = _Reader(text, is_plain, {found[1]: found.start() for found in _CLOSING_TAG.finditer(text)})
     if front := _FRONT_MATTER.match(text):
         reader.begin("code", [_stripped(text, 0, front.end())])
         text = re.sub(r"[^\n]", " ", front.group()) + text[front.end() :]
@@ -253,6 +255,10 @@ def _line(state: StateBlock, number: int) -> Span:
 class _Reader:
     text: str
     is_plain: bool
+    closed: dict[str, int]
+    """The names of tags, each with where it is closed last."""
+    tags: list[tuple[str, list[tuple[int, str]]]] = field(default_factory=list)
+    """The tags on lines of their own that are open, each with the headings it stands below."""
     blocks: list[Block] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     leads: list[tuple[int, Block]] = field(default_factory=list)
@@ -324,7 +330,8 @@ class _Reader:
             del lines[-1:]
         if not lines:  # a comment, and a rule that would underline it
             return
-        while self.headings and self.headings[-1][0] >= level:
+        outer = len(self.tags[-1][1]) + 1 if self.tags else 0
+        while len(self.headings) > outer and self.headings[-1][0] >= level:
             self.headings.pop()
         self.leads.clear()
         self.begin("heading", lines)
@@ -363,15 +370,37 @@ class _Reader:
             elif note is not None:
                 block = self._prose(self._indent(start), Span(note.end(), end), holds=True)
             elif _CLOSES.match(self.text, start, end):
-                self._prose(self._indent(start), line)
+                self._close(line)
                 block = None
             elif _OPENS.match(self.text, start, end) and (block is None or self._is_ended(block)):
-                self.begin("prose", [line])  # whatever introduces a list goes on to do so
+                self._open(line)
                 block = None
             elif block is not None:
                 block = self._continue(block, line, is_title=block is title)
             elif not _REFERENCE.fullmatch(self.text, start, end):
                 block = self._prose(self._indent(start), line)
+
+    def _open(self, line: Span) -> None:
+        """A tag on a line of its own: one that is closed further on is the heading of what it surrounds."""
+        found = _TAG_NAME.match(self.text, line.start, line.end)
+        assert found is not None
+        if self.closed.get(found[1], -1) < line.end or len(self.tags) >= _MAX_NESTING:
+            self.begin("prose", [line])  # whatever introduces a list goes on to do so
+            return
+        self.begin("heading", [line])
+        self.tags.append((found[1], self.headings[:]))
+        title = " ".join(filter(None, (re.sub(r"[_.:-]+", " ", found[1]), found[2])))
+        self.headings.append((self.headings[-1][0] if self.headings else 0, title))
+
+    def _close(self, line: Span) -> None:
+        """The end of a tag, and of those that are open in it."""
+        self._prose(self._indent(line.start), line)
+        found = _TAG_NAME.match(self.text, line.start, line.end)
+        assert found is not None
+        at = next((at for at in reversed(range(len(self.tags))) if self.tags[at][0] == found[1]), None)
+        if at is not None:
+            self.headings = self.tags[at][1]
+            del self.tags[at:]
 
     def _is_ended(self, block: Block) -> bool:
         return self.text.endswith(_ENDED, 0, block.pieces[-1].end)

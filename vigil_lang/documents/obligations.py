@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.english import contexts, principles
+from vigil_lang.documents.passed_over import Around, excused, title, why
+from vigil_lang.english import contexts, principles, steps
 from vigil_lang.english.demanding import (
     asks,
     bare,
-    in_a_case,
     instructs,
     is_question,
     limits,
-    orders,
     specifies,
     unlabelled,
-    unquoted,
+    without_asides,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from vigil_lang.documents.document import Document, Kind, Sentence
-
-Why: TypeAlias = Literal[
-    "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "part", "description"
-]
+    from vigil_lang.documents.passed_over import Why
 
 _COLUMNS = 20
 """How many cells before one may be of its row."""
@@ -44,7 +41,7 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A sentence that is taken for no obligation, and why; a part has the place of the obligation it is a part of."""
+    """A sentence that is taken for no obligation, and why; a part has the place of what it is a part of."""
 
     sentence: Sentence
     index: int
@@ -60,13 +57,24 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     """What each sentence of a document is, in order: one judgement for every sentence."""
     found: list[Obligation | Passed] = []
-    before = _Before({}, {}, {}, found)
-    for index, sentence in enumerate(document.sentences):
-        found.append(_judged(sentence, index, before))
+    before = _Before({}, {}, {}, {}, found)
+    for index, (sentence, around) in enumerate(zip(document.sentences, _surroundings(document), strict=True)):
+        found.append(_judged(sentence, index, before, around))
         if _is_required(sentence):
             before.require(sentence)
-        before.note(found[-1], document.sentences[index + 1 : index + 2])
+        before.note(found[-1], around.following)
     return tuple(found)
+
+
+def _surroundings(document: Document) -> Iterator[Around]:
+    titles = frozenset(title(sentence.text) for sentence in document.sentences if sentence.kind == "heading")
+    starts = [block.start for block in document.code]
+    for previous, sentence, following in zip(
+        (None, *document.sentences), document.sentences, (*document.sentences[1:], None), strict=False
+    ):
+        end = len(document.source.text) if following is None else following.span.start
+        code = bisect_left(starts, sentence.span.end) < bisect_left(starts, end)
+        yield Around(previous, following, code, titles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +82,33 @@ class _Before:
     """What stands before a sentence and demands what others say, each with its word.
 
     `leads` do so of their items, and `sections`, by the headings that lead to them, of what their parts tell to do.
-    `wholes` are the headings below which the parts of something stand, each with its place. `judged` are all sentences
-    before it.
+    `wholes` are the headings below which the parts of something stand, each with its place, and `steps` the
+    instructions that introduce a list. `judged` are all sentences before it.
     """
 
     leads: dict[str, _Word]
     sections: dict[tuple[str, ...], _Word]
     wholes: dict[tuple[str, ...], int]
+    steps: dict[str, int]
     judged: list[Obligation | Passed]
 
-    def note(self, judged: Obligation | Passed, following: Sequence[Sentence]) -> None:
+    def note(self, judged: Obligation | Passed, following: Sentence | None) -> None:
         """Take a sentence that has its section followed as a whole: `Execute ALL steps`, or a lead of the parts."""
         sentence = judged.sentence
         if sentence.kind == "heading":
             self.sections.pop((*sentence.headings, sentence.text), None)
             if isinstance(judged, Obligation) and contexts.PARTS.match(bare(sentence.text)):
                 self.wholes[*sentence.headings, sentence.text] = judged.index
-        elif isinstance(judged, Obligation) and sentence.kind != "cell":
+        elif isinstance(judged, Passed):
+            if judged.why == "step" and sentence.text.endswith(":"):
+                self.steps[sentence.text] = judged.index
+            else:
+                self.steps.pop(sentence.text, None)
+        elif sentence.kind != "cell":
             lead = self.leads.get(sentence.text)
             if lead is not None and (contexts.MADE_OF.search(sentence.text) or contexts.PARTS.match(sentence.text)):
                 self.leads[sentence.text] = lead._replace(whole=judged.index)
-            leads = sentence.text in self.leads and bool(following) and following[0].kind == "heading"
+            leads = sentence.text in self.leads and following is not None and following.kind == "heading"
             if leads or contexts.FOLLOWS_ALL.match(bare(sentence.text)):
                 self.sections[sentence.headings] = _Word(judged.word, carries=False)
 
@@ -148,8 +162,8 @@ class _Before:
         return next((word for word in above if word is not None), None) if self.sections else None
 
 
-def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Passed:
-    """What a sentence is, by what it says and what stands before it."""
+def _judged(sentence: Sentence, index: int, before: _Before, around: Around) -> Obligation | Passed:
+    """What a sentence is, by what it says, what stands before it, and what stands around it."""
     if sentence.kind == "heading":
         # The title says what the document is about.
         plain = bare(sentence.text)
@@ -169,15 +183,18 @@ def _judged(sentence: Sentence, index: int, before: _Before) -> Obligation | Pas
             leads[sentence.text] = found._replace(makes=makes)
         else:
             leads.pop(sentence.text, None)
-        if contexts.CONDITION.match(sentence.text) or (told is None and not _tells(sentence.text)):
+        tells = _tells(sentence.text) or steps.LEADS.match(bare(sentence.text))
+        if contexts.CONDITION.match(sentence.text) or (told is None and not tells):
             return Passed(sentence, index, "condition")  # it only says for what its items hold
     if found is None:
-        return Passed(sentence, index, _why(sentence))
+        reason = why(sentence, around)
+        step = before.steps.get(sentence.lead) if reason == "description" and sentence.kind == "item" else None
+        return Passed(sentence, index, reason) if step is None else Passed(sentence, index, "part", step)
     whole = None if told else before.whole(sentence, found)
     if whole is not None:
         return Passed(sentence, index, "part", whole)
-    excused = _excused(sentence, found.text) if told else None
-    return Passed(sentence, index, excused) if excused is not None else Obligation(sentence, index, found.text)
+    excuse = excused(sentence, found.text) if told else None
+    return Passed(sentence, index, excuse) if excuse is not None else Obligation(sentence, index, found.text)
 
 
 def _is_required(sentence: Sentence) -> bool:
@@ -232,55 +249,6 @@ def _describes(plain: str) -> bool:
     return contexts.DESCRIBES.match(plain) is not None and contexts.ORDERED.search(plain) is None
 
 
-def _why(sentence: Sentence) -> Why:
-    """Why a sentence in which nothing demands anything is no obligation."""
-    plain = bare(sentence.text)
-    if is_question(sentence.text):
-        return "question"
-    if principles.ALONE.fullmatch(plain):
-        return "word"
-    if contexts.MILD.match(plain) or contexts.ADVISES.search(plain):
-        return "advice"
-    return "step" if instructs(sentence.text) else "description"
-
-
-def _excused(sentence: Sentence, word: str) -> Why | None:
-    """Why a sentence with a word that demands asks for nothing, where it stands."""
-    above = (sentence.lead, *sentence.headings[-1:])
-    if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
-        return "sample"
-    if contexts.REPORTED.match(sentence.lead):
-        return "sample"
-    if contexts.COPIED.search(sentence.lead) and not contexts.BINDS.match(word):
-        return "step"
-    if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(
-        map(contexts.SITUATIONS.search, sentence.headings[-1:])
-    ):
-        return "situation"
-    if contexts.COVERS.match(word) and any(map(contexts.DESCRIPTIVE.search, sentence.headings)):
-        return "description"
-    if contexts.CONTINUED.search(sentence.lead):
-        return "description"
-    column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
-    if column and len(sentence.text.split()) == 1:
-        return "word"
-    plain = bare(sentence.text)
-    ordered = orders(plain) or in_a_case(plain)
-    if contexts.WHY.match(column) and principles.TELLS_OF.match(plain):
-        return "description"
-    if ordered == word and contexts.DEFINES.match(sentence.text):
-        return "description"
-    if not contexts.BINDS.match(word) and any(map(contexts.FEATURES.search, sentence.headings[-1:])):
-        return "description"
-    if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
-        return "reason"
-    if contexts.BENEFIT.match(word) is None or ordered is not None:
-        return None
-    reasons = contexts.REASONS.match(column) if column else any(map(contexts.FIXES.match, above))
-    reasons = reasons or any(map(contexts.FAILING.search, sentence.headings[1:]))
-    return "reason" if reasons else None
-
-
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """A sentence in which nothing demands anything, with what stands above it. `column` is the head of a cell's."""
@@ -317,7 +285,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return None
     if contexts.NO_DEMAND.search(placed.plain):
         return None
-    if _is_action(placed):
+    if _is_action(placed) or _is_replaced(placed):
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
         return None
@@ -326,7 +294,9 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     if is_cell and placed.lead and not (placed.tells and any(map(contexts.SECTION.search, placed.headings))):
         return None
     if is_question(placed.text) and not instructs(placed.text):
-        return None
+        # `Did I count all crates?` is what a checklist has checked.
+        ticks = [title for title in (placed.lead, placed.heading) if contexts.TO_TICK.search(title)]
+        return _Word(_trimmed(ticks[0]), carries=False) if ticks and placed.kind == "item" else None
     if (
         contexts.MILD.match(placed.plain)
         or contexts.PREFERS.match(unlabelled(placed.plain))
@@ -358,6 +328,16 @@ def _is_action(placed: _Placed) -> bool:
     in_a_case = placed.lead and contexts.ACTION_COLUMN.fullmatch(placed.column) is not None
     names = contexts.NAMES_COMMANDS.search(placed.heading) or contexts.MILD.match(placed.plain)
     return bool(in_a_case) and placed.tells and names is None
+
+
+def _is_replaced(placed: _Placed) -> bool:
+    """Whether a cell says, in a section of rules, what the first one of its row is to become."""
+    if not placed.lead:
+        return False
+    if contexts.MIGRATED_COLUMN.fullmatch(placed.column):
+        return True
+    column = contexts.REPLACED_COLUMN.fullmatch(placed.column)
+    return column is not None and any(map(contexts.RULES.search, placed.headings[-1:]))
 
 
 def _above(placed: _Placed) -> _Word | None:
@@ -403,13 +383,20 @@ def _listed(placed: _Placed) -> _Word | None:
     if contexts.ITS_RULES.match(placed.lead) and contexts.WORDS.search(placed.plain):
         return _Word(_trimmed(placed.lead), carries=True)
     above = (*placed.headings, placed.lead)
+    is_practice = contexts.PRACTICE_LIST.search(heading) and placed.kind == "item" and not placed.lead
     ticked = placed.kind != "cell" and (
         any(map(contexts.TO_TICK.search, above)) or any(contexts.PARTS.match(bare(text)) for text in above)
     )
-    if ticked and contexts.WORDS.search(placed.plain):
+    avoided = contexts.ANTI_PATTERNS.match(placed.heading) and placed.kind == "item" and not placed.lead
+    if avoided and not placed.text.startswith(('"', "“")):
+        is_rule = contexts.DESCRIBES.match(placed.plain) is None
+    elif ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
+    elif is_practice and contexts.WORDS.search(placed.plain):
+        is_rule = placed.tells or contexts.DESCRIBES.match(without_asides(placed.plain)) is None
     elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
-        is_rule = not _describes(placed.plain) or contexts.CROSSED.match(placed.text) is not None
+        signed = contexts.CROSSED.match(placed.text) or contexts.TICKED.match(placed.text)
+        is_rule = not _describes(placed.plain) or signed is not None
     else:
         is_rule = placed.tells and contexts.AT_A_TIME.match(heading) is not None
     return _Word(_trimmed(heading), carries=False) if is_rule else None
@@ -453,7 +440,8 @@ def _ruled_out(placed: _Placed) -> _Word | None:
     made = not placed.lead or instructs(placed.lead)
     found = contexts.PROHIBITS.match(placed.plain) or (contexts.LACKS.match(placed.plain) if made else None)
     if contexts.DESCRIBES.match(placed.plain) is None:
-        fragments = (contexts.INSTEAD, contexts.WITH_NO, contexts.CADENCE, *((contexts.NO_MORE,) if made else ()))
+        fragments = [contexts.INSTEAD, contexts.WITH_NO, contexts.CADENCE, contexts.EARLIER]
+        fragments += [contexts.NO_MORE] if made else []
         found = found or next((m for fragment in fragments if (m := fragment.fullmatch(placed.plain))), None)
     found = found or (contexts.WITHOUT.search(placed.plain) if contexts.PRACTICES.search(placed.heading) else None)
     return _Word("no", carries=True) if found else None

@@ -44,8 +44,8 @@ class Clause:
 
 
 Why: TypeAlias = Literal[
-    "step", "advice", "condition", "part", "question", "sample", "situation", "reason", "word", "repeated", "lead",
-    "code", "comment", "heading", "description",
+    "step", "shown", "language", "advice", "condition", "part", "question", "sample", "situation", "reason", "word",
+    "repeated", "lead", "code", "comment", "heading", "description",
 ]  # fmt: skip
 """Why something is no clause; `reports.not_taken` has the words for it."""
 

@@ -35,7 +35,7 @@ MAX_CONTEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The obligations of some documents.
+    """The obligations of some documents, and what else is taken for clauses.
 
     `documents` are the documents as `@source` cites them, in order, and `files` the same as they were named. `others`
     is whatever in them is no clause, with the reason: each sentence is either a clause or among these. `outside` are
@@ -92,11 +92,19 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
         for each in judgements(document)
     ]
     obliging = [each for each in judged if isinstance(each, Obligation)]
+    wholes = {each.index for each in obliging}
+    judged = [
+        # What is a part of a step only tells something, where steps are no clauses.
+        replace(each, why="description", whole=None)
+        if isinstance(each, Passed) and each.whole is not None and each.whole not in wholes
+        else each
+        for each in judged
+    ]
     parts: dict[int, list[str]] = {}
     for each in judged:
         if isinstance(each, Passed) and each.whole is not None:
             parts.setdefault(each.whole, []).append(_context(each.sentence.text))
-    introducing = _introducing(document, {each.index for each in obliging}) | _heading_clauses(obliging)
+    introducing = _introducing(document, wholes) | _heading_clauses(obliging)
     introducing -= parts.keys()
     seen: set[tuple[object, ...]] = set()
     for each in judged:

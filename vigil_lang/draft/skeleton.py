@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vigil_lang.english.patterns import Order
 
 _HEAD = """\
-/// The obligations of {documents}, to be filled in.
+/// The clauses of {documents}, to be filled in.
 ///
 /// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`; where
 /// no word tells it, that is said, and `abs` stands there for whatever fits.
@@ -211,6 +211,8 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
         yield f"under: {harmless(clause.lead, 120)}"
     if clause.parts:
         yield f"parts: {harmless('; '.join(clause.parts), 300)}"
+    if not clause.word:
+        yield "nothing says that it binds"
     if clause.hostile:
         yield f"Beware: {harmless(clause.hostile, 120)}."
     form, said = guess(clause)
@@ -243,6 +245,8 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
         return related
     if (plain := _plain(text)) is not None:
         return plain, None
+    if not clause.word and NEGATION.search(text) is None:
+        return "atleast[1](counted())", None
     guarded = _GUARDED.match(clause.word) and not NEGATION.search(text) and not _FORBIDS.fullmatch(clause.word)
     return (_GUARD if guarded else _NEVER), None
 

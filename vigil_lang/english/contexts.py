@@ -72,8 +72,12 @@ MADE_OF = any_of(
 )
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
 
+ANTI_PATTERNS = any_of(r"^\W*(?:[\w-]+ ){0,2}anti-?patterns\W*$|^\W*what not to \w+\W*$|\bto avoid\W*$")
+"""A heading right below which an item only names what is not to be done: `Loading at night`."""
+
 PARTS = any_of(
-    r"required (?:[\w-]+ ){0,2}(?:components|elements|headings|items|parts|sections|topics)(?: \([^()]*\))?\W*$"
+    r"required (?:[\w-]+ ){0,2}(?:components|elements|headings|items|parts|sections|structure|topics)"
+    r"(?: \([^()]*\))?\W*$"
 )
 """A heading or lead below which the parts of something are named that it has to have: `Required sections`."""
 
@@ -84,7 +88,7 @@ CASE_COLUMN = any_of(r"^\W*(?:if|when|whenever|in case)\b")
 """The head of a column whose cells are the cases that the rules of the table are for."""
 
 IF = any_of(r"^(?:if|in case)\b.*:$")
-CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→]*:$")
+CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→:]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
 IN_A_CASE = any_of(r"^(?:if|when|whenever|otherwise|in case)\b(?!.*\buse\b)[^,—–→]*:$")
@@ -193,7 +197,10 @@ TELLS_HOW = any_of(
 )
 """A heading below which it is told how something is done, be it in a section of rules."""
 
-ITS_RULES = any_of(r"^\W*(?:(?:key|core|hard|strict|the|our) )?(?:rules|constraints|invariants):\W*$")
+ITS_RULES = any_of(
+    r"^\W*(?:(?:key|core|hard|strict|the|our) )?(?:rules|constraints|invariants):\W*$|"
+    rf"^\W*[\w-]+{_NO_NEED} requirements:\W*$"
+)
 """A lead below which a description is a rule as well."""
 
 NOTES = any_of(
@@ -211,6 +218,7 @@ YES = any_of(r"\W*(?:yes|y|true|required|mandatory|always)\b[^|]{0,60}")
 """What says in the cell of a column of that name that something is required."""
 
 VALUE = any_of(
+    r"^(?:[\w-]+ ){0,3}naming convention\s*: ?(?=`…`|\w)|"
     r"^(?:pattern|length|location|(?:output )?file(?: ?name)?|output|destination|branch|"
     r"max(?:imum)? (?:length|size)|min(?:imum)? (?:length|size)|"
     r"size|naming|encoding|range|line (?:length|limit)|indentation|(?:hard |soft )?limit)\s*: ?"
@@ -238,11 +246,17 @@ RULE_LIST = any_of(
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
 
+PRACTICE_LIST = any_of(r"\b(?:best practices|principles|conventions|standards|guidelines)(?: \([^)]*\))?\W*$")
+"""The end of a heading right below which an item that only names something names a rule: `Short, plain labels`."""
+
 CROSSED = Pattern(r"\W*[❌🚫⛔✗✘]")
 """An item with a sign that rules it out."""
 DOING = Pattern(r"\w+ing\b")
 TICKED = Pattern(r"\W*[✅✔☑✓]")
 """An item with a sign that approves of it."""
+
+EARLIER = any_of(r"(?!(?:day|days|hours?|minutes?|shortly|long|as|just) )[^.,;:—–]{2,60} before [^.,;:—–]{2,60}[.!]*")
+"""An item that only names what comes before what: `Ropes before crates`."""
 
 CADENCE = any_of(r"[^.,;:]{2,60} (?:before|after|on|at) (?:each|every|any) [\w-]+(?: [\w-]+)?[.!]*")
 """An item that only names what there is whenever something is done: `A note after each call`."""
@@ -254,6 +268,10 @@ WORDS = Pattern(r"\b(?!(?:etc|vs)\b)[a-z]{2,}", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
 
 CHECKED = any_of(
+    # Whatever is so when all items hold: `A crate is ready when:`
+    r"^(?:an?|the|each|every|your) [^:]{1,60} (?:is|are|counts as) [^:]{1,40} (?:only )?(?:when|if):$",
+    r"^(?:i|we|(?:the )?(?:checks?|checkers?|evaluators?|graders?|reviewers?|tests?|validators?)) (?:will )?"
+    r"(?:check|confirm|test|validate|verify)s? (?:that|whether|if):$",
     r"^(?:verify|validate|confirm|double-check)(?: \([^()]*\))?:$",
     r"^(?:before|prior to|after|once|when (?:done|finished)|at the end)\b.*\b(?:verify|check|confirm|ensure|make sure|"
     r"validate)\b.*:$",
@@ -273,7 +291,7 @@ TO_TICK = any_of(
     r"definition of done|"
     r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|"
     r"(?:entry|launch|start|trigger) conditions|preconditions)\W*$|"
-    r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
+    r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]|^what (?:you|agents?) (?:check|confirm|verify)\b"
 )
 """A heading or lead below which each item says how things are to be, whatever headings stand between.
 
@@ -308,7 +326,7 @@ ORDERED = any_of(
     r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
     r"^an? [^.;:]*\b(?:also|always|first)\b|\bone \w+ per\b",
     r"\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
-    r"stays?|remains?) [a-z`]",
+    r"stays?|remains?) [a-z`]|\buses? `",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
 )
@@ -369,6 +387,14 @@ NO_DEMAND = any_of(
 )
 """What an item says that tells that nothing is to be done, or what comes of it."""
 
+REPLACED_COLUMN = any_of(r"\W*(?:to|becomes|(?:converted |replaced )?(?:to|with|by)|replacement)\W*")
+"""The head of a column, in a section of rules, that says what the first cell of its row is to become."""
+
+MIGRATED_COLUMN = any_of(
+    r"(?:.*\W)?(?:(?:change|convert|map|migrate|move|rewrite|switch) to|(?:replace|rewrite) with)\W*"
+)
+"""The head of a column that says so wherever it stands: `Migrate to`."""
+
 ACTION_COLUMN = any_of(r"\W*(?:(?:recovery |required )?action|recovery|what to do|response)\W*")
 """The head of a column that says what to do in the case that its row is about."""
 
@@ -382,7 +408,8 @@ CONTINUED = any_of(
     r"\b(?:explained|may|might|can|could|because|able to|lets? you|"
     r"(?:allow|enable|help|permit)s?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
-    r"^by \w+ing\b.*:$|\b(?:when|if)(?: you)?:$|\b(?:wants?|wish(?:es)?|would like|try(?:ing)?|aims?) to:$",
+    r"^by \w+ing\b.*:$|\b(?:when|if)(?: you)?:$|\b(?:wants?|wish(?:es)?|would like|try(?:ing)?|aims?) to:$|"
+    r"\byou can\b[^:]{1,80} to:$",
 )
 """The end of a lead whose items say what somebody may do, or why something is so."""
 

@@ -76,7 +76,7 @@ def asks(text: str) -> str | None:
 
 
 def _should(said: str) -> str | None:
-    told = _ASIDE.sub("", said)  # `The guide (e.g. of a ship) should …`
+    told = without_asides(said)  # `The guide (e.g. of a ship) should …`
     return "should" if principles.SHOULD.match(told) and not is_question(said) else None
 
 
@@ -105,7 +105,7 @@ def limits(text: str) -> str | None:
 @lru_cache(maxsize=4096)
 def specifies(text: str) -> str | None:
     """The words by which an instruction says how something is to be made: `Write it in this format:`"""
-    said = bare(text)
+    said = without_asides(bare(text))
     parts = (unlabelled(said), *said.split("; "))
     return next((_words(part) for part in parts if principles.SPECIFIES.match(part)), None)
 
@@ -155,6 +155,11 @@ def instructs(text: str) -> bool:
     """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
     said = bare(text)
     return INSTRUCTS.match(unlabelled(said)) is not None or INSTRUCTS.match(said) is not None
+
+
+def without_asides(text: str) -> str:
+    """A text without what stands in it in parentheses."""
+    return _ASIDE.sub("", text)
 
 
 def is_question(text: str) -> bool:

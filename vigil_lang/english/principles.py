@@ -23,11 +23,11 @@ def _of_one(verb: str) -> str:
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
     rf"(?:(?:re|pre|auto|un|de|backtick|double|single)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
-    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
+    r" (?=(?:an?|the|your|its?|them|their|this|these|all|any|each|every|no|only)\b|`)|"
     r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
     rf"(?!{one_of(word_list('no_verbs'))}\b)[a-z]{{3,}}(?:i[sz]e|ify)\b(?![-/])|"
     r"have (?=(?:an?|the|your)\b|[a-z]+ ready\b)|"
-    r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
+    r"default (?=to\b)|lead (?=with\b)|speak (?=in\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
 """The verbs with the ending of one who is spoken of: `writes`."""
@@ -43,7 +43,10 @@ EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|just|simply|then|please|immediately|explicitly)"
-WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^:;]{1,160}?(?:,| ?(?:→|->|[—–]|--)) (?:then )?)?"
+WHERE = (
+    r"(?:(?:to|if|when|while|for|in|on|with(?:out)?|after|before|once)\b[^:;]{1,160}?"
+    r"(?:,| ?(?:→|->|[—–]|--)) (?:then )?|otherwise,? )?"
+)
 """When, where or what for something is done, with the comma behind it."""
 _TEXT = r"(?:[^.]|\.(?=[\w,]))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
@@ -66,7 +69,8 @@ _CAPITALS = Pattern(
     r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
     r"PROHIBITED|STOP)\b(?![-:])"
     r"|^(?:Use|Write|Put|Set|Call|Pass|Send|Store|Run)\b[^.;]{1,200}\((NOT)\b"
-    r"|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
+    r"|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b"
+    r"|, NOT (?:an?|at|by|from|in|on|the|to|with)\b",
 )
 
 _MUST = (
@@ -93,6 +97,7 @@ _MUST_NOT = (
     # `Do not apply changes`, but `the limits do not apply to guests`.
     r"apply(?! (?!(?:for|here|if|in|to|when)\b)[a-z]))",
     rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
+    rf"(?:^|[,;] )you (?:do not|don['’]t) (?!(?:have|know|need|see|want)\b){VERB}",
     r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
     rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
     r"\bshould (?:not|never) be \w+(?:ed|en|ne|un|t)\b",
@@ -119,7 +124,7 @@ _REQUIRED = (
     r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approvals?|confirmation|consent|permission|sign-off|"
     r"reviews?|authori[sz]ation|validation|verification|a human)\b",
     r"(?<!\bit )\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
-    r"\brequires? (?=`…`)",
+    r"\b(?:needs?|requires?) (?=`…`)",
     r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
     rf"(?:an?|the|{COUNT}) {_PASSED}\b",
 )
@@ -183,7 +188,10 @@ _LIMITED = (
     r"\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
     r"\bbelongs? (?:in|into|to|under|on)\b[^.;:]{1,60}?,? (?:never|not) (?:in|into|to|under|on)\b",
     r"\b(?:belongs?|goes?|lives?|stays?) (?:exclusively|only|solely|strictly)\b|\bonly (?:belongs?|goes?)\b",
-    r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
+    r"(?:^|[,;:—–]\s*)use `…`,? (?:and |but )?not (?:bare |plain |raw )?`…`",
+    r"\bbelongs? (?:in|to|under) (?:an?|the) \w",
+    # Where something is, and where it is not: `Keys live in the vault, not the notebook`.
+    r"\b(?:belongs?|defined|goes?|lives?|stored) (?:in|on|under) [^.;:]{1,80}, not (?:in |on |under |an? |the |`|\w)",
     rf"[(,] ?(?:max|min)(?:imum)?\.?:? (?:of )?{COUNT}(?![^)]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|gpus?|disk)\b)"
     r"[^()]*\)",
     r"\baccepts? only\b|\bonly accepts?\b|\bmutually exclusive with\b|"
@@ -210,6 +218,7 @@ SHOULD = any_of(
 
 OPENING = (
     any_of(
+        rf"(?:each|every) \d+ [^,:]{{1,60}}, {VERB}",
         rf"you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){VERB}",
         rf"no (?:[\w-]+ ){{0,2}}{_NOUNS_OF_ACTS}"
         r"(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
@@ -275,7 +284,7 @@ MERE = any_of(
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
     r"\b(?:may|might) (?:need|require)\b|\b(?:that|which) (?:still |also )?(?:needs?|requires?)\b",
-    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    r"^(?-i:[Nn]ever) [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
@@ -401,6 +410,7 @@ USABLE = any_of(
     rf"{_OF}can(?: ?not|['’]t) be (?!(?:avoided|certain|confirmed|determined|done|found|guaranteed|helped|imported|"
     r"loaded|located|opened|parsed|reached|read|recovered|resolved|reversed|seen|sure|undone|verified)\b)"
     r"(?:an?\b|\w+(?:ed|en|wn|t|ad|id)\b)",
+    rf"{_OF}(?:is|are) untrusted\b",
     rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable)|incompatible|rejected|"
     r"unsupported)\b",
     rf"{_OF}(?:only supports?|supports? only|(?:is|are) (?:accepted|available|supported|usable|valid) only|"
@@ -409,7 +419,8 @@ USABLE = any_of(
     r"only (?!(?:after|an?|because|before|few|for|if|in|on|once|one of|some|that|the|then|this|when|where|with)\b)"
     r"(?:`…`|[\w-]+)(?: [\w`…-]+){0,4}? (?:are|can|is|may|reads?|"
     r"works?|writes?) (?!(?:displayed|exported|listed|returned|shown|visible)\b)",
-    rf"{_OF}(?:takes? precedence|(?<!\()appl(?:y|ies) to (?:all|each|every))\b|[^.;:]{{1,80}} wins(?:[.!]*$| \()",
+    rf"{_OF}(?:takes? precedence|(?<!\()appl(?:y|ies) to (?:all|each|every))\b|"
+    rf"(?:(?:if|when)\b[^;:]{{1,160}}, )?[^.;:,]{{1,80}} wins(?:[.!]*$| \()",
     r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
     r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
     r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
@@ -464,7 +475,10 @@ SPECIFIES = any_of(
     r"(?:include|omit|skip) (?:these|this)\b[^.;:]* (?:for|if|unless|when|where)\b(?!:)|use `…` when \w+ing\b",
     r"default to (?!the\b)\S+ (?:for|if|unless|when)\b|use this (?:content|template):$",
     r"(?:alert|inform|notify|remind|tell|warn) (?:the |your )?(?:customer|human|operator|owner|user)s?\b",
-    rf"for (?:all|each|every) [^,:]{{1,80}}, {VERB} (?:\S+ ){{2,}}",
+    rf"for (?:all|each|every) [^,:]{{1,80}}? {VERB}:$",
+    rf"for (?:all|each|every) [^,:]{{1,80}}, {VERB}(?::$|(?: \S+){{3,}})",
+    # What all of some things have, said of those that are made: `Each crate carries a label`.
+    r"(?:each|every|all) [^.:;]{1,60}? (?:uses?|includes?|shows?|cites?|starts?|ends?|carry|carries) \w",
     # An alternative to what is not to be: `Use the winch instead.`
     rf"{VERB} [^.;:]{{1,100}} instead[.!]*$",
 )

@@ -8,6 +8,6 @@ Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 """How much effort the model makes."""
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
-Taken: TypeAlias = Literal["step", "advice", "condition", "part", "reason", "description"]
+Taken: TypeAlias = Literal["step", "shown", "language", "advice", "condition", "part", "reason", "description"]
 """Why a sentence is no obligation that is to be a clause all the same."""
 TAKEN: tuple[Taken, ...] = get_args(Taken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,6 +26,9 @@ def schema() -> dict[str, Any]:
 def schema_of(table: type[Table], title: str, definitions: Mapping[str, Any]) -> dict[str, Any]:
     """A schema in draft 07 that allows what is read without a finding, as far as a schema can say it."""
     _, tables = msgspec.json.schema_components([table], ref_template="#/definitions/{name}")
+    for each in tables.values():
+        if "description" in each:  # the docstring of a table, which not every msgspec takes from its indentation
+            each["description"] = cleandoc(each["description"])
     top = {**tables.pop(table.__name__), "title": title}
     return {"$schema": "http://json-schema.org/draft-07/schema#", **top, "definitions": {**tables, **definitions}}
 

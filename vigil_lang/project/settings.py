@@ -145,8 +145,8 @@ class Draft(Table, frozen=True):
 
     take: Annotated[
         tuple[OwnTaken, ...],
-        _doc("What is drafted beside obligations, by the reason that `vigil draft` lists it under.", ["step"]),
-    ] = ()
+        _doc("What is drafted beside obligations, by the reason that `vigil draft` lists it under.", []),
+    ] = ("step", "language")
     model: Annotated[Word | None, _doc("The model that drafts.", "claude-sonnet-5-5")] = None
     effort: Annotated[OwnEffort | None, _doc("How much effort the model makes; its own default if unset.", "high")] = (
         None

@@ -11,7 +11,7 @@ from vigil_lang.abstraction.scripts.libraries import is_standard, libraries
 from vigil_lang.base.resources import resource
 from vigil_lang.trace.vocabulary import vocabulary
 
-SPAWNS = ("", "command", "line", "words", "vector", "spread")
+SPAWNS = ("", "command", "line", "words", "vector", "spread", "method")
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
@@ -23,7 +23,10 @@ def test_every_entry_is_of_the_vocabulary(language: str) -> None:
                 assert library.find(entry) is not None or entry in library.owners(), (owner, name)
                 continue
             roles = {role for _, role in entry.args if role} | {entry.this} - {""} | set(entry.const)
-            assert set(entry.kinds) | set(entry.effects.values()) <= set(known.kinds), (owner, name)
+            instead = {kind for kinds in entry.instead.values() for kind in kinds.split()}
+            assert set(entry.kinds) | set(entry.effects.values()) | instead <= set(known.kinds), (owner, name)
+            assert set(entry.instead) <= {name for name, _ in entry.args}, (owner, name)
+            assert not entry.method or set(entry.method.split()) <= {"GET", "POST", "PUT"}, (owner, name)
             assert roles <= set(known.roles), (owner, name, roles)
             assert set(entry.effects) <= roles | {"archive"}, (owner, name)
             assert entry.spawn in SPAWNS

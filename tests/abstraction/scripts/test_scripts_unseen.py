@@ -268,3 +268,10 @@ def test_the_trees_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_environment_as_a_whole_is_read() -> None:
     for language, text in (("python", "import os; print(os.environ)"), ("javascript", "console.log(process.env)")):
         assert any("env.read" in s.kinds for s in read(language, text).steps if isinstance(s, Step))
+
+
+def test_a_class_that_is_made_of_too_many_others() -> None:
+    text = "import os\nclass C0:\n    def go(self): os.remove('/p/x')\n"
+    text += "".join(f"class C{n}(C{n - 1}): pass\n" for n in range(1, 200)) + "C199().go()"
+    reading = read("python", text)
+    assert has_effect(reading) or is_marked(reading)

@@ -156,7 +156,7 @@ def test_a_command_has_what_a_step_needs() -> None:
         Command(
             (Word("a"), Word("b c", quoted=True)), (), (), "/r", "a 'b c'", "unknown", "unknown", True, None, True, 1
         ),
-        Command((Word("tail"), Word("-3")), (), (), "/r", "tail -3", "unknown", "unknown", True, 0, False, 1),
+        Command((Word("tail"), Word("-3")), (), (), "/r", "tail -3", "unknown", "unknown", True, 0, False, 1, fed=True),
         Command(
             (Word("d"),),
             (("x", Word("1")),),

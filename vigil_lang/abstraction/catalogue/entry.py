@@ -21,7 +21,7 @@ LISTS = frozenset({"aliases", "kinds", "operands", "same", "when"})
 TABLES = frozenset({"roles", "effects", "default", "derive", "suffix", "set", "commands", "forms"})
 FIELDS = FLAGS | TEXTS | ROLES | LISTS | TABLES | {"stdin", "feed", "assign"}
 """The keys an entry may have."""
-CONDITIONS = frozenset({"has", "with", "lacks", "arg", "like", "remote"})
+CONDITIONS = frozenset({"has", "with", "lacks", "arg", "like", "remote", "fed"})
 CHANGES = frozenset({"kinds", "also", "operands", "effects", "stdin", "default", "derive", "set", "unseen", "reads"})
 """The keys an entry of `when` may have."""
 
@@ -165,6 +165,7 @@ def _change(table: Mapping[str, Any]) -> Change:
         arg=(arg[0], arg[2]) if arg[1] else None,
         like=(like[0], like[2]) if like[1] else None,
         remote=table.get("remote"),
+        fed=table.get("fed"),
         early=not arg[1]
         and not like[1]
         and "remote" not in table

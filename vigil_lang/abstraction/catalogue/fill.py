@@ -21,6 +21,8 @@ _OWN_DASHES = frozenset({"npm", "npx"})
 
 _ANYTHING = Slot("_")
 
+_WITH_PORT = re.compile(r"([^:]+|\[[^]]*\]):([0-9]{1,5})")
+
 _STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 """What a script is called that is read from standard input."""
 
@@ -87,6 +89,9 @@ class Filled:
             self._path(role, word, base)
         elif role == "host":
             user, at, host = text.rpartition("@")
+            if with_port := _WITH_PORT.fullmatch(host):
+                host, port = with_port.groups()
+                self.roles.setdefault("port", []).append(port)
             self.roles.setdefault(role, []).append(host)
             if at:
                 self.roles.setdefault("user", []).append(user)

@@ -62,6 +62,8 @@ class Sorted(Mutable):
     """It is asked for its help or its version, and does nothing else."""
     version: bool = False
     """It is asked for its version."""
+    fed: bool = False
+    """Its standard input is a file, a pipe or a text."""
     loose: bool = False
     """An operand may turn out to be options."""
     strange: bool = False
@@ -426,6 +428,8 @@ def applies(change: Change, found: Sorted, roles: Mapping[str, Sequence[str]]) -
     def present(name: str) -> bool:
         return name in found.values if name[0] in "-+" else bool(roles.get(name))
 
+    if change.fed is not None and change.fed != found.fed:
+        return False
     if change.has and not any(map(present, change.has)):
         return False
     if change.also_has and not any(map(present, change.also_has)):

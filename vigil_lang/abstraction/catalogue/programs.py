@@ -79,6 +79,8 @@ class Change(Frozen, frozen=True):
     like: tuple[str, str] | None = None
     """A role, and an expression that one of its values begins with."""
     remote: str | None = None
+    fed: bool | None = None
+    """Whether standard input is a file, a pipe or a text."""
     early: bool = True
     """It depends on options alone, so that it can decide what the operands are."""
     kinds: tuple[str, ...] | None = None
@@ -191,3 +193,5 @@ class Invocation(Frozen, frozen=True):
     """It runs code, of which nothing more is known, on this machine."""
     packages: tuple[tuple[str, str | None], ...] = ()
     """The packages that are named, each with the version that it is asked for."""
+    sends: bool = False
+    """What it reads from standard input is its source."""

@@ -71,21 +71,24 @@ def read_command(
     words: Sequence[Word],
     cwd: str | None,
     piped: bool = False,
+    fed: bool = False,
     probe: Callable[[str], Program | None] | None = None,
 ) -> Invocation:
     """Read the words of a command that runs in a directory; `piped` where another command's output is its input.
 
+    `fed` says whether its standard input is anything at all: a file, a pipe or a text, be it of a command around it.
     `probe` is asked for programs that the catalogue does not have; without one nothing but the catalogue counts.
     """
     if not words:
         return Invocation(Step("process.run", ("process.run",)))
-    words = _on_a_mac(tuple(words))
+    whole, words = words, _on_a_mac(tuple(words))
     head = words[0]
     entry = program(head.text) if head.known else None
     known = entry is not None
     if entry is None and probe is not None and head.known:
         entry = probe(head.text)
     found = sort(entry, words[1:])
+    found.fed = fed
     fill = Filled(found, cwd)
     elsewhere = is_path(head.text) and not is_installed(head.text)
     if head.known and (not known or elsewhere):
@@ -93,7 +96,7 @@ def read_command(
     if found.informs:
         if found.version:
             fill.roles["version"] = ["true"]
-        return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
+        return Invocation(_step(whole, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
     given: dict[str, Sequence[str]] = {
         **dict.fromkeys(fill.unresolved, ("",)),
         **fill.named,
@@ -131,11 +134,12 @@ def read_command(
     fill.unresolved.update(dict.fromkeys(found.unresolved))
     if found.loose and not leaves_open(tuple(fill.unresolved)):
         fill.unresolved["flag"] = None
-    step = _step(words, fill, kinds)
+    step = _step(whole, fill, kinds)
     # Where the reading is a step of its own, that one says so.
     step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
     packages = tuple(fill.packages)
-    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange, packages)
+    sends = fed and _latest([change.stdin for change in changes], fill.entry.stdin) == "source"
+    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange, packages, sends)
 
 
 def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> bool:

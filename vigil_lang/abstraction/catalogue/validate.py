@@ -166,7 +166,7 @@ def _behaviour(table: Mapping[str, Any], kinds: set[str], roles: set[str]) -> It
     named += assign.values() if isinstance(assign, dict) else [assign] if assign else []
     yield from (f"unknown role {role}" for role in named if role not in roles and role != "_")
     stdin = table.get("stdin", "")
-    if stdin not in ("", "data") and not stdin.startswith("code:"):
+    if stdin not in ("", "data", "source") and not stdin.startswith("code:"):
         yield f"stdin cannot be {stdin}"
     if table.get("feed", "") not in ("", "append", "replace", "either"):
         yield f"feed cannot be {table['feed']}"

@@ -23,6 +23,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[\\/]{2}|[^\x21-\x7e]|.*\\")
 _SETTLED = re.compile(r"/[^/\\$]|[^/\\:$?#]+[/?#]|[?#]")
 """The beginning of an address that is relative, whatever follows."""
 
+_KEYWORDS = re.compile(r"\s*[a-z_]+\s*=")
+_HOST = re.compile(r"(?:^|\s)host(?:addr)?\s*=\s*'?([^\s',]+)")
+
 URL = "URL"
 ITSELF = "="
 """The `base` of an attribute: it is what the attribute is set to."""
@@ -65,6 +68,9 @@ def set_attribute(run: Run, holder: Ref | Thing, name: str, value: Value) -> Non
     entry = run.library.find(run.library.canonical(f"{holder.name}.{name}")) if holder.name else None
     if isinstance(holder, Thing) and holder.name == URL:
         holder.text = holder.shape = None
+    if isinstance(holder, Thing) and holder.request is not None:
+        holder.request.set(name, value, certain=run.certain)
+        run.changes += 1
     if entry is None or entry.base != ITSELF:
         return
     address = _address(value) if run.certain else None
@@ -96,6 +102,9 @@ def place(draft: Draft, base: Base | None) -> None:
     """Gives a request the whole of its address, or says that its machine is not known."""
     found: list[str] = []
     for text in draft.roles.get("url", ()):
+        if "net.connect" in draft.kinds and _KEYWORDS.match(text):  # "dbname=x host=db.example"
+            draft.roles["host"] = (*draft.roles.get("host", ()), *_HOST.findall(text))
+            continue
         whole = joined(base, text.strip())
         found += [text] if whole is None else [whole]
         if whole is None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts.addresses import set_attribute
+from vigil_lang.abstraction.scripts.callbacks import call_handed
+from vigil_lang.abstraction.scripts.site import Arguments
+from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
+    MADE,
+    MAILS,
     MAX_ITEMS,
     NAMELESS,
     UNKNOWN,
@@ -73,6 +78,8 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
     note_item(run, holder, value, key)
     match holder:
         case Object(members=members) | Class(members=members) if isinstance(key, str):
+            if isinstance(client := members.get(MADE), Thing):
+                set_attribute(run, client, key, value)
             members[key] = value if run.certain or key not in members else join((members[key], value))
         case Mapping():
             if isinstance(key, str | int | float | bool | None) and (
@@ -93,11 +100,25 @@ def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
         case Ref() | Thing() | Function():
             if isinstance(key, str) and not isinstance(holder, Function):
                 set_attribute(run, holder, key, value)
+                if isinstance(holder, Thing) and holder.name.startswith(MAILS) and key.lower() in ("to", "cc", "bcc"):
+                    _addressed(run, holder, value)
+                if run.language == "javascript" and key[:2] == "on" and isinstance(value, Function):
+                    call_handed(run, Arguments([(Opaque(), value)]), UNKNOWN)  # the handler of an event
+                    run.look_again(value)
+                    return
             _hand_in(run, holder, value)
         case Object() | Class():
             holder.members[NAMELESS] = opaque(holder.members.get(NAMELESS), value)
         case _:
             pass
+
+
+def _addressed(run: Run, mail: Thing, value: Value) -> None:
+    """A mail gets a line that says whom it is for: addresses with commas between them."""
+    mail.recipients = mail.recipients or Sequence()
+    parts: list[Value] = [part.strip() for part in value.split(",")] if isinstance(value, str) else [UNKNOWN]
+    mail.recipients.items += parts
+    mail.recipients.open |= not run.certain
 
 
 def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
@@ -115,6 +136,9 @@ def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
 
 def _hand_in(run: Run, holder: Value, value: Value) -> None:
     """Something is put into a library's module or object, which may call it or give it to whoever calls it."""
+    if isinstance(value, Thing) and value.step is not None:  # `sys.stdout = open("f", "w")`: it may get any text
+        value.step.content = None
+        value.step = None
     if isinstance(holder, Ref) and holder.name == "sys.modules":
         run.open("a module is replaced")
     for each in active(value):

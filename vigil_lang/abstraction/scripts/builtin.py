@@ -11,6 +11,7 @@ from vigil_lang.abstraction.scripts.bindings import set_item
 from vigil_lang.abstraction.scripts.callbacks import call_handed, for_each
 from vigil_lang.abstraction.scripts.site import Arguments
 from vigil_lang.abstraction.scripts.state import EXIT, FAIL
+from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     UNKNOWN,
@@ -28,6 +29,7 @@ from vigil_lang.abstraction.scripts.values import (
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.site import Site
     from vigil_lang.abstraction.scripts.state import Run, Special
+    from vigil_lang.abstraction.scripts.tree import Expr
     from vigil_lang.abstraction.scripts.values import Value
 
 
@@ -155,6 +157,41 @@ def _later(run: Run, name: str, this: Thing | None, given: Arguments, site: Site
     return UNKNOWN
 
 
+def _open_descriptor(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
+    """`os.open(path, os.O_WRONLY | os.O_CREAT)`: the mode that the flags amount to."""
+    flags = given.get(1, "flags")
+    mode: Value = UNKNOWN
+    if isinstance(flags, int):
+        writes, appends, new = flags & 3, flags & 1024, flags & (512 | 64)
+        mode = "r" if not writes else "a" if appends else "w" if new else "r+"
+    path = [given.named["path"]] if "path" in given.named else given.positional[:1]
+    named = {key: value for key, value in given.named.items() if key.endswith("dir_fd")}
+    return emit.described_call(run, name, this, Arguments([*path, (Opaque(), mode)], named, given.more), site)
+
+
+def _write_descriptor(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
+    """`os.write(fd, b"x")`: opening the file was the step; what else is behind a number is not known."""
+    target = given.get(0, "fd")
+    is_file = isinstance(target, Thing) and target.name == "io.FileDescriptor"
+    if not is_file and target not in (1, 2):
+        run.open("it is not known what is written to", site.line)
+    return UNKNOWN
+
+
+_EXTENSIONS = {"zip": ".zip", "tar": ".tar", "gztar": ".tar.gz", "bztar": ".tar.bz2", "xztar": ".tar.xz"}
+
+
+def _make_archive(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
+    """`shutil.make_archive("out", "zip")` makes `out.zip`, of the directory it runs in where none is given."""
+    base, kind = text_of(given.get(0, "base_name") or UNKNOWN), given.get(1, "format")
+    extension = _EXTENSIONS.get(kind) if isinstance(kind, str) else None
+    archive: Value = base + extension if base is not None and extension is not None else UNKNOWN
+    root = given.get(2, "root_dir")
+    rest: list[tuple[Expr, Value]] = [(Opaque(), archive), (Opaque(), kind), (Opaque(), "." if root is None else root)]
+    value = emit.described_call(run, name, this, Arguments(rest, more=given.more), site)
+    return Thing(value.origins, text=text_of(archive)) if isinstance(value, Thing) else value
+
+
 def _names(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     """`vars()`, `vars(module)`: all names there are, and what they stand for."""
     if not given.positional or (active(*given.values()) and not isinstance(given.get(0), Object)):
@@ -194,6 +231,9 @@ SPECIAL: dict[str, Special] = {
     **dict.fromkeys(("vars", "globals", "locals"), _names),
     "pandas.DataFrame.query": _query,
     "Function": _function_of_text,
+    "os.open": _open_descriptor,
+    **dict.fromkeys(("os.write", "os.pwrite", "os.writev", "os.pwritev"), _write_descriptor),
+    "shutil.make_archive": _make_archive,
     **dict.fromkeys(("setTimeout", "setInterval", "setImmediate", "process.nextTick", "queueMicrotask"), _later),
     **dict.fromkeys(("module.createRequire", "createRequire"), _required),
     **dict.fromkeys(options.NAMES, _argument_parser),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from vigil_lang.abstraction.scripts.draft import MAX_TEXTS
 from vigil_lang.abstraction.scripts.site import Arguments
@@ -14,6 +14,7 @@ from vigil_lang.abstraction.scripts.values import (
     Mapping,
     Object,
     Ref,
+    Request,
     Sequence,
     Thing,
     element,
@@ -76,6 +77,8 @@ def hand_over(given: Arguments, *, fills: bool) -> None:
             case Thing(step=Step() as step):
                 step.content = None
                 value.step = None
+            case Thing(request=Request() as request) if fills:
+                request.forget()
             case Sequence(items=items):
                 value.open |= fills and not items
                 inside = items
@@ -109,8 +112,11 @@ def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = F
     return Sequence(found, open=items is None)
 
 
-def handed_on(run: Run, name: str, given: Arguments, site: Site) -> bool:
-    """Calls the function that one like `executor.submit(f, x)` or `Thread(target=f)` is given to call, if it is one."""
+def handed_on(run: Run, name: str, given: Arguments, site: Site) -> Value | Literal[False]:
+    """Calls the function that one like `executor.submit(f, x)` or `Thread(target=f)` is given to call, if it is one.
+
+    What it returns, in a list; False where no function is called.
+    """
     last = name.rpartition(".")[2]
     callee, spread = given.get(-1, "target"), given.get(-1, "args")
     rest = list(spread.items) if isinstance(spread, Sequence) else []
@@ -123,17 +129,16 @@ def handed_on(run: Run, name: str, given: Arguments, site: Site) -> bool:
     if not isinstance(callee, Function | Ref):
         return False
     if last in ("map", "imap", "imap_unordered", "starmap", "map_async"):
-        for_each(run, callee, rest[0] if rest else UNKNOWN, site)
-        return True
+        return Sequence([for_each(run, callee, rest[0] if rest else UNKNOWN, site)])
     outer, stops, leaves = run.certain, run.stops, run.leaves
     run.certain = False
     arguments = Arguments([(Opaque(), v) for v in rest])
     if isinstance(callee, Function):
-        run.invoke(callee, arguments.positional, arguments)
+        found = run.invoke(callee, arguments.positional, arguments)
     else:
-        run.apply(callee, arguments, site)
+        found = run.apply(callee, arguments, site)
     run.certain, run.stops, run.leaves = outer, stops, leaves
-    return True
+    return Sequence([found])
 
 
 _HANDS_ON = frozenset(

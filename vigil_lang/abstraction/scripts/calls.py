@@ -11,9 +11,12 @@ from vigil_lang.abstraction.scripts.callbacks import call_handed, hand_over
 from vigil_lang.abstraction.scripts.site import Arguments
 from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
+    MADE,
     MAX_ITEMS,
     NAMELESS,
     UNKNOWN,
+    WITHIN,
+    Base,
     Class,
     Function,
     Object,
@@ -21,6 +24,7 @@ from vigil_lang.abstraction.scripts.values import (
     Thing,
     active,
     items_of,
+    lineage,
     member,
     opaque,
     origins_of,
@@ -76,7 +80,15 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site, *, a
                 return opaque(owner)
             if isinstance(found, Function) and isinstance(owner, Object) and found.this is None:
                 found = replace(found, this=owner)
-            return apply(run, found, given, site, awaited=awaited)
+            value = apply(run, found, given, site, awaited=awaited)
+            if name == "__init__" and isinstance(owner, Object) and isinstance(found, Thing):
+                _becomes(run, owner, value)
+            return value
+        case Ref() if name == "__init__" and isinstance(made := given.get(0), Object):
+            rest = Arguments(given.positional[1:], given.named, given.more, given.held)
+            value = apply(run, owner, rest, site)
+            _becomes(run, made, value)
+            return value
         case Ref():
             found = attribute(run, owner, name, site.scope)
             if name in _OF_A_FUNCTION and run.language == "javascript" and owner.name != "Reflect":
@@ -90,6 +102,8 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site, *, a
             if name in ("then", "catch", "finally") and called:
                 call_handed(run, given, owner)
                 return owner
+            if called and _is_told(run, called, name):  # then its methods are not those of a callback it was given
+                holds = tuple(value for value in holds if not isinstance(value, Function))
             inside = [each for value in holds for each in _yields(run, value)]
             run.for_any(inside, lambda each: method(run, each, name, given, site))
             if called:
@@ -98,6 +112,12 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site, *, a
             return replace(opaque(found, owner, *given.values()), origins=origins_of(found))
         case _:
             return containers.method(run, owner, name, given, site)
+
+
+def _is_told(run: Run, called: str, name: str) -> bool:
+    """Whether it is known what a method of something by this name does, or that nothing of it does anything."""
+    method = run.library.canonical(qualified(called, f".{name}"))
+    return run.library.names(called) or run.library.find(method) is not None
 
 
 def _yields(run: Run, value: Value) -> tuple[Value, ...]:
@@ -153,9 +173,7 @@ def _local(run: Run, callee: Function, given: Arguments, site: Site, *, awaited:
 def _instance(run: Run, kind: Class, given: Arguments, site: Site) -> Value:
     """Makes an object of a class of the script."""
     made = Object(kind)
-    init = member(made, "__init__")
-    if init is UNKNOWN:
-        init = member(made, "constructor")
+    init = member(made, "__init__" if run.language == "python" else "constructor")
     callee = init if isinstance(init, Function) else None
     emit.local_step(run, callee, given, site, name=kind.name)
     if callee:
@@ -164,7 +182,7 @@ def _instance(run: Run, kind: Class, given: Arguments, site: Site) -> Value:
         made.members |= {k: v for k, (_, v) in given.named.items()}
         if given.active():
             made.members[NAMELESS] = opaque(*given.values())
-        _foreign(run, kind, given, site)
+        _foreign(run, made, given, site)
     return made
 
 
@@ -178,27 +196,40 @@ def call_parent(run: Run, parent: Value, given: Arguments, site: Site) -> None:
     else:
         if given.active():
             parent.members[NAMELESS] = opaque(*given.values())
-        _foreign(run, parent.kind, given, site)
+        _foreign(run, parent, given, site)
 
 
-def _foreign(run: Run, kind: Class, given: Arguments, site: Site) -> None:
-    """Calls the libraries' classes, of those that a class of the script is made of, that do something when called."""
-    waiting = list(kind.bases)
+def _foreign(run: Run, made: Object, given: Arguments, site: Site) -> None:
+    """Calls the libraries' classes, of those that an object's class is made of, that do something or make a client."""
+    waiting = list(made.kind.bases)
     for _ in range(16):
         match waiting.pop(0) if waiting else None:
             case Class() as base:
                 waiting += base.bases
-            case Ref(name=name) as base if run.may_act(name):
-                apply(run, base, given, site)
+            case Ref(name=name) as base if run.may_act(name) or emit.makes_client(run, name):
+                _becomes(run, made, apply(run, base, given, site))
             case Thing(name=name) if not run.library.only_computes(name) or name == "type()":
                 run.open("a class is made of what is not known", site.line)
             case None:
                 return
 
 
+def _becomes(run: Run, made: Object, value: Value) -> None:
+    """An object of the script is, besides, what a library's class makes of it when it is called."""
+    if not isinstance(value, Thing) or not run.library.describes(value.name):
+        return
+    before = made.members.get(MADE)
+    if isinstance(before, Thing) and value.base is not None:  # it is not known which of them it was
+        value = replace(value, base=Base(None, value.base.joined))
+    made.members[MADE] = value
+
+
 def parent_of(scope: Scope) -> Value:
-    """What `super()` is: the object at hand, seen as one of its class's bases."""
+    """What `super()` is: the object at hand, seen as what comes after the class that the method is written in."""
     this = scope.names.get("self", scope.names.get("this"))
-    if isinstance(this, Object) and this.kind.bases:
-        return Object(Class(this.kind.name, {}, this.kind.bases), this.members)
-    return UNKNOWN
+    if not isinstance(this, Object):
+        return UNKNOWN
+    line = lineage(this.kind)
+    at = next((at for at, each in enumerate(line) if each is scope.names.get(WITHIN)), 0)
+    above = tuple(line[at + 1 :])
+    return Object(Class(this.kind.name, {}, above), this.members) if above else UNKNOWN

@@ -383,7 +383,7 @@ _COMPUTED: dict[str, Computation] = {
     "shlex.quote": _quoted,
     "shlex.split": _split_words,
     **dict.fromkeys(("tqdm", "tqdm.tqdm", "tqdm.auto.tqdm", "Promise.resolve", "Promise.all"), _passed_on),
-    "util.promisify": _passed_on,
+    **dict.fromkeys(("util.promisify", "sqlalchemy.text", "sqlalchemy.sql.text"), _passed_on),
     **dict.fromkeys(("asyncio.run", "asyncio.wait_for", "asyncio.create_task"), _passed_on),
     **dict.fromkeys(("URL", "url.URL", "url.fileURLToPath", "url.pathToFileURL"), _file_address),
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.site import Site
     from vigil_lang.abstraction.scripts.state import Run
     from vigil_lang.abstraction.scripts.tree import Expr
+    from vigil_lang.abstraction.scripts.values import Request
 
 
 MAX_TEXTS = 64
@@ -65,6 +66,8 @@ class Draft:
         """Whether its paths are patterns that stand for hidden files and files in folders below, too."""
         self.address: str | None = None
         """The shape of an address some of which is not known."""
+        self.sent = False
+        """Whether its address is that of a request which was made before."""
 
     def done(self, site: Site, content: str | None = None) -> Step:
         """Adds the step to those of the run."""
@@ -102,6 +105,13 @@ class Draft:
         origins = origins_of(value)
         if origins:
             self.roles[f"{name}.from"] = origins
+
+    def send(self, request: Request) -> None:
+        """It sends a request that was made before: its address and its method are the request's."""
+        self.kinds += request.kinds
+        self.roles.update(request.roles)
+        self.unresolved.update(dict.fromkeys(request.unresolved))
+        self.sent = True
 
     def role(self, role: str, value: Value) -> None:
         """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one.

@@ -6,17 +6,21 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.catalogue.programs import PATH_ROLES
+from vigil_lang.abstraction.filters import stays_inside
 from vigil_lang.abstraction.scripts import addresses, computed, spawn
 from vigil_lang.abstraction.scripts.callbacks import call_handed, hand_over, handed_on
 from vigil_lang.abstraction.scripts.draft import MAX_TEXTS, Draft
 from vigil_lang.abstraction.scripts.libraries import is_standard
 from vigil_lang.abstraction.scripts.site import Site
 from vigil_lang.abstraction.scripts.values import (
+    MAILS,
     NAMELESS,
     UNKNOWN,
     Function,
     Mapping,
     Ref,
+    Request,
     Scope,
     Sequence,
     Thing,
@@ -28,6 +32,7 @@ from vigil_lang.abstraction.scripts.values import (
     text_of,
     truth,
 )
+from vigil_lang.abstraction.step import Word
 from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -69,6 +74,12 @@ _KEEPS = frozenset(
 """Functions that do not call what they are given."""
 
 
+def makes_client(run: Run, name: str) -> bool:
+    """Whether what a class makes has methods that are described."""
+    entry = run.library.find(run.library.canonical(name))
+    return entry is not None and run.library.describes(entry.returns)
+
+
 def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """Calls a function of a library by qualified name, or a method of `this`."""
     name = run.library.canonical(name.removesuffix(".__init__"))
@@ -81,8 +92,10 @@ def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site
             call_handed(run, given, _first_element(given))
         return result
     entry = run.library.find(name)
+    if entry is None and this is not None and this.request is not None:
+        this.request.forget()
     if entry is not None and entry.spawn:
-        spawn.spawn(run, entry, given, site)
+        spawn.spawn(run, entry, given, site, this)
         call_handed(run, given, UNKNOWN)
         return Thing((entry.name,), entry.returns or f"{entry.name}()")
     if not _is_told(run, name, entry, this, given):
@@ -113,9 +126,9 @@ def _is_told(run: Run, name: str, entry: Entry | None, this: Thing | None, given
 
 def _may_be(entry: Entry, given: Arguments, name: str, wanted: str) -> bool:
     """Whether a parameter is perhaps true, or has the value that is wanted."""
-    value = given.get(next((i for i, (each, _) in enumerate(entry.args) if each == name), -1), name)
+    value, unknown = _member(given, next((i for i, each, _ in _parameters(entry) if each == name), -1), name)
     if value is None:
-        return given.more
+        return given.more or unknown
     return not isinstance(value, str) or value == wanted if wanted else truth(value) is not False
 
 
@@ -200,10 +213,15 @@ def data_read(run: Run, path: str, scope: Scope) -> Value:
 def _silent(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """A call that is no step: it may still call what it is given, and use up a file it is given."""
     hand_over(given, fills=name.startswith(_FILLS))
-    if (name not in _KEEPS or given.named) and not handed_on(run, name, given, site):
-        call_handed(run, given, _first_element(given))
+    held: tuple[Value, ...] | None = None
+    if name not in _KEEPS or given.named:
+        returned = handed_on(run, name, given, site)
+        if returned is False:
+            call_handed(run, given, _first_element(given))
+        elif not given.more and not (given.named.keys() - {"target", "args"}):
+            held = active(returned, *(this.holds if this is not None else ()))  # it was called, and this came of it
     of = this.of if this is not None and name.startswith("io.") else {}
-    return Thing((), qualified(name, "()"), of, holds=_held(run, given, this))
+    return Thing((), qualified(name, "()"), of, holds=_held(run, given, this) if held is None else held)
 
 
 def _held(run: Run, given: Arguments, this: Thing | None = None) -> tuple[Value, ...]:
@@ -213,7 +231,12 @@ def _held(run: Run, given: Arguments, this: Thing | None = None) -> tuple[Value,
         held = active(*held, *this.holds)
     if not held:
         return ()
-    return tuple(v for v in held if not (isinstance(v, Ref) and run.library.only_computes(v.name)))
+    return tuple(v for v in held if not (isinstance(v, Ref) and _does_nothing(run, v.name)))
+
+
+def _does_nothing(run: Run, name: str) -> bool:
+    """Whether a name is of what only computes, or of a constant: `socket.AF_INET`."""
+    return run.library.only_computes(name) or (name.rpartition(".")[2].isupper() and not run.may_act(name))
 
 
 def _first_element(given: Arguments) -> Value:
@@ -235,14 +258,24 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
             draft.roles[f"of.{key}"] = texts
     effects: dict[str, str] = {}
     mode = ""
+    asked: tuple[str, ...] = ()
     if entry is not None:
-        draft.kinds += _kinds(entry, given)
+        asked = _kinds(entry, given)
+        draft.kinds += () if entry.request else asked
         mode = _roles(draft, entry, this, given)
         effects = _opened(draft, entry, mode) if entry.mode else entry.effects
-        if _asks(entry):
+        _method(draft, entry, given)
+        _extended(draft, entry)
+        if any(name.endswith("dir_fd") and value is not None for name, (_, value) in given.named.items()):
+            _elsewhere(draft)
+        if mode == "?" or _may_do_more(entry, given):
+            draft.unresolved[EFFECTS] = None
+        if "env.set" in entry.kinds:
+            _set_variables(run, given)
+        if _asks(entry) and not draft.sent:
             addresses.place(draft, addresses.base_of(run, entry, this, given))
         if entry.sql:
-            draft.kinds.append(_statement(draft.roles.get(entry.sql, ())))
+            _asked(draft, entry, given)
     subject = "archive" if entry and entry.archive else "path"
     if entry is not None and entry.mode and draft.roles.get(subject, ("",))[0] in _NOWHERE:
         return Thing(name=entry.returns)
@@ -255,11 +288,15 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     hand_over(given, fills=entry is None)
     held = _held(run, given)
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
-    if not handed_on(run, shown, given, site):
+    if handed_on(run, shown, given, site) is False:
         call_handed(run, given, item)
+    if this is not None and entry is not None and "net.connect" in entry.kinds:
+        _connected(run, this, entry, draft)
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, _made_of(draft, entry, given), this)
+    if isinstance(result, Thing) and entry is not None and entry.request:
+        result.request = _request(draft, asked)
     if isinstance(result, Thing) and entry is not None and entry.returns:
         result.base = addresses.base_of(run, entry, this, given)
         result.holds = tuple(v for v in held if not isinstance(v, Thing))  # it is of a class that is known
@@ -275,7 +312,7 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
 def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None, given: Arguments) -> Value:
     """A call that has no effect of its own, where only effects are looked for."""
     hand_over(given, fills=entry is None)
-    if not handed_on(run, shown, given, Site(Scope({}), run.line)):
+    if handed_on(run, shown, given, Site(Scope({}), run.line)) is False:
         call_handed(run, given, UNKNOWN)
     if entry is not None and entry.same and this is not None:
         return this
@@ -290,14 +327,61 @@ def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None,
 
 def _kinds(entry: Entry, given: Arguments) -> tuple[str, ...]:
     """The kinds of a described function as it is called."""
-    for i, name, _ in _parameters(entry):
-        if name not in entry.instead:
-            continue
-        if "." in name and _member(given, i, name)[0] is not None:
-            return (entry.instead[name],)
-        if "." not in name and truth(given.get(i, name)) is not False:
-            return (entry.instead[name],)
-    return entry.kinds
+    found = (
+        kind
+        for i, name, _ in _parameters(entry)
+        if name in entry.instead
+        and (_member(given, i, name)[0] is not None if "." in name else truth(given.get(i, name)) is not False)
+        for kind in entry.instead[name].split()
+    )
+    return tuple(dict.fromkeys(found)) or entry.kinds
+
+
+def _may_do_more(entry: Entry, given: Arguments) -> bool:
+    """Whether it cannot be told if a call is given what makes it another kind: the data of a request."""
+    asked = [(i, name) for i, name, _ in _parameters(entry) if name in entry.instead]
+    if not asked or _kinds(entry, given) != entry.kinds:
+        return False
+    return given.more or any(_member(given, i, name)[1] for i, name in asked if "." in name)
+
+
+def _method(draft: Draft, entry: Entry, given: Arguments) -> None:
+    """The method of a request that is given none: the usual one, or the one that data makes of it."""
+    usual, _, with_data = entry.method.partition(" ")
+    if not usual or given.more or "method" in draft.unresolved or ("method" in draft.roles and not draft.sent):
+        return
+    bodies = [_member(given, i, name)[0] for i, name, _ in _parameters(entry) if name in entry.instead]
+    has_data = {truth(body) for body in bodies}
+    if draft.sent or ("url" in draft.unresolved and draft.address is None):
+        if not draft.sent or has_data - {False}:  # a request may have a method of its own
+            draft.roles.pop("method", None)
+            draft.unresolved["method"] = None
+    elif not with_data or has_data <= {False}:
+        draft.roles["method"] = (usual,)
+    elif True in has_data or any(isinstance(body, Thing) and body.name.startswith(_SURELY_DATA) for body in bodies):
+        draft.roles["method"] = (with_data,)
+    else:
+        draft.unresolved["method"] = None
+
+
+_SURELY_DATA = ("json.dumps()", "urllib.parse.urlencode()")
+"""Results that are texts, not None."""
+
+
+def _request(draft: Draft, kinds: tuple[str, ...]) -> Request:
+    """The request that a call makes."""
+    places = (*_PLACES, "method")
+    roles = {role: draft.roles[role] for role in places if role in draft.roles}
+    unresolved = tuple(role for role in places if role in draft.unresolved)
+    return Request(tuple(kind for kind in kinds if kind != "net.request"), roles, unresolved)
+
+
+def _connected(run: Run, this: Thing, entry: Entry, draft: Draft) -> None:
+    """What an object is told to connect to is what its other methods are about."""
+    for role in ("url", "host", "port") if any(role in _PLACES for _, role in entry.args) else ():
+        this.of.pop(role, None)
+        if run.certain and role in draft.roles:
+            this.of[role] = draft.roles[role]
 
 
 def _parameters(entry: Entry) -> Iterator[tuple[int, str, str]]:
@@ -312,16 +396,27 @@ def _parameters(entry: Entry) -> Iterator[tuple[int, str, str]]:
 
 def _member(given: Arguments, place: int, name: str) -> tuple[Value, bool]:
     """What an object that is given has under a name, None where it has none; and whether that cannot be told."""
-    base, _, member = name.partition(".")
+    base, *members = name.split(".")
     value = given.get(place, base)
-    if not isinstance(value, Mapping):
-        return None, not is_literal(value)
-    return value.items.get(member), member not in value.items and value.open
+    for member in members:
+        match value:
+            case Mapping() if member in value.items:
+                value = value.items[member]
+            case Mapping():
+                return None, value.open
+            case Sequence() if member.isdecimal():
+                at = int(member)
+                if value.open or at >= len(value.items):
+                    return None, value.open
+                value = value.items[at]
+            case _:
+                return None, not is_literal(value) and not isinstance(value, Function)
+    return value, False
 
 
 def _asks(entry: Entry) -> bool:
-    """Whether a function is given an address to ask."""
-    return any(role == "url" for _, role in entry.args)
+    """Whether a function is given an address to ask, or has one."""
+    return "url" in entry.const or any(role == "url" for _, role in entry.args)
 
 
 def _arguments(draft: Draft, given: Arguments, site: Site) -> None:
@@ -352,9 +447,14 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
     """Fills the roles of a described function; the mode it opens a file in, if it opens one."""
     for role, text in entry.const.items():
         draft.roles[role] = (text,)
+    filled: set[str] = set()
     for i, name, role in _parameters(entry):
         if "." in name:
-            _role_of_member(draft, role, *_member(given, i, name))
+            value, unknown = _member(given, i, name)
+            if unknown:
+                draft.unresolved[role or "options"] = None
+            elif value is not None and role:
+                _fill(draft, filled, role, value)
             continue
         value = given.get(i, name)
         if isinstance(value, Mapping) and any(each.startswith(f"{name}.") for each, _ in entry.args):
@@ -368,14 +468,27 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             draft.kinds = [k for k in draft.kinds if not k.startswith("file.")]  # opening it was the effect
             draft.unresolved.pop(role, None)
             continue
-        draft.role(role, value)
+        if role == "recipient" and isinstance(value, Thing) and value.name.startswith(MAILS):
+            if any(given.get(j, other) is not None for j, other, each in _parameters(entry) if each == role and j != i):
+                continue  # it goes to those who are named beside it
+            value = value.recipients if value.recipients is not None else UNKNOWN
+        if role == "url" and isinstance(value, Thing) and value.request is not None:
+            draft.send(value.request)
+            continue
+        _fill(draft, filled, role, value)
         if role == "url" and value is not None and role not in draft.roles and role not in draft.unresolved:
             draft.unresolved[role] = None  # an object that has the address somewhere in it
+    of_members = {role for name, role in entry.args if "." in name}
+    if "path" in of_members and "path" not in draft.roles and "path" not in draft.unresolved:
+        draft.kinds = [kind for kind in draft.kinds if not kind.startswith("file.")]  # nothing is written
     if given.more and entry.args and any(role for _, role in entry.args) and not given.positional:
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
         _own(draft, entry.this, this)
-    if "file.write" in entry.kinds and this is not None and "path" in this.of and "source" not in draft.roles:
+    if not given.more and draft.roles.keys().isdisjoint(_PLACES) and draft.unresolved.keys().isdisjoint(_PLACES):
+        draft.roles.update((role, (text,)) for role, text in entry.default.items())
+    makes = "file.write" in entry.kinds and not entry.name.startswith("browser.")
+    if makes and this is not None and "path" in this.of and "source" not in draft.roles:
         draft.roles["source"] = this.of["path"]
     if not entry.mode:
         return ""
@@ -387,14 +500,32 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
     return mode if isinstance(mode, str) else "?"
 
 
+def _fill(draft: Draft, filled: set[str], role: str, value: Value) -> None:
+    """Fills a role with the value of a parameter; one that another parameter has filled has both."""
+    if value is None and role in filled:
+        return
+    before, is_open = draft.roles.get(role, ()), role in draft.unresolved
+    draft.role(role, value)
+    if role in filled:
+        draft.roles.update({role: tuple(dict.fromkeys((*before, *draft.roles.get(role, ()))))} if before else {})
+        draft.unresolved.update({role: None} if is_open else {})
+    filled.add(role)
+
+
 def _own(draft: Draft, role: str, this: Thing | None) -> None:
     """Fills the role of the object whose method is called."""
     if this is not None and this.text is not None:
         draft.role(role, this)
-    elif this is not None and (texts := this.of.get(role, () if role == "host" else this.of.get("path", ()))):
+    elif role in _PLACES and this is not None and not this.of.keys().isdisjoint(_PLACES):
+        draft.roles.update((place, this.of[place]) for place in _PLACES if place in this.of)
+    elif this is not None and (texts := this.of.get(role, () if role in _PLACES else this.of.get("path", ()))):
         draft.roles[role] = texts
     else:
         draft.unresolved[role] = None
+
+
+_PLACES = ("host", "url")
+"""Roles that say which machine an object is connected to."""
 
 
 def _opened(draft: Draft, entry: Entry, mode: str) -> dict[str, str]:
@@ -415,16 +546,6 @@ def _opened(draft: Draft, entry: Entry, mode: str) -> dict[str, str]:
     else:
         draft.kinds.append("archive.create")
     return {"archive": kind}
-
-
-def _role_of_member(draft: Draft, role: str, value: Value, unknown: bool) -> None:
-    """Fills a role from a member of an object; without a path nothing is written."""
-    if unknown:
-        draft.unresolved[role or "options"] = None
-    elif value is not None and role:
-        draft.role(role, value)
-    elif value is None and role == "path":
-        draft.kinds = [kind for kind in draft.kinds if not kind.startswith("file.")]
 
 
 def _content(run: Run, entry: Entry | None, given: Arguments) -> str | None:
@@ -451,6 +572,32 @@ def _effect(run: Run, kind: str, step: Step, role: str, function: str, site: Sit
         draft.unresolved["path"] = None
     draft.roles["function"] = (function,)
     draft.done(site)
+
+
+def _extended(draft: Draft, entry: Entry) -> None:
+    """Gives paths the extension that a function adds to them."""
+    for role, end in entry.suffix.items():
+        if found := draft.roles.get(role):
+            draft.roles[role] = tuple(path if path.endswith((end, "*")) else path + end for path in found)
+
+
+def _elsewhere(draft: Draft) -> None:
+    """The paths of a call are relative to a directory that is given as a number."""
+    for role in [each for each in draft.roles if each in PATH_ROLES]:
+        del draft.roles[role]
+        draft.unresolved[role] = None
+
+
+def _asked(draft: Draft, entry: Entry, given: Arguments) -> None:
+    """The kind of a call that hands a statement to a database: by its first word, if some of it is known."""
+    texts = draft.roles.get(entry.sql, ())
+    place = next(i for i, (_, role) in enumerate(entry.args) if role == entry.sql)
+    value = given.get(place, entry.args[place][0])
+    shape = value.shape if isinstance(value, Thing) else None
+    draft.kinds.append(_statement(texts or ((shape,) if shape else ())))
+    unknown = value is not None and not texts and (shape is None or shape.lstrip()[:1] == "$")
+    if unknown or not all(map(stays_inside, texts or filter(None, (shape,)))):
+        draft.unresolved[EFFECTS] = None
 
 
 def _statement(texts: tuple[str, ...]) -> str:
@@ -506,11 +653,30 @@ def environment(run: Run, holder: Value, variable: Value, value: Value, scope: S
         _environment(run, "env.set", variable, value, scope)
 
 
+def _set_variables(run: Run, given: Arguments) -> None:
+    """`os.putenv("A", "b")`, `os.environ.update({"A": "b"}, C="d")`: what is run from here on has these."""
+    first = given.get(0, "key")
+    if isinstance(first, str):
+        _set_variable(run, first, given.get(1, "value"))
+        return
+    for name, value in first.items.items() if isinstance(first, Mapping) else ():
+        _set_variable(run, name, value)
+    for name, (_, value) in given.named.items():
+        _set_variable(run, name, value)
+
+
+def _set_variable(run: Run, variable: Value, value: Value) -> None:
+    if isinstance(variable, str) and len(run.variables) < MAX_TEXTS:
+        known = spawn.variable(value)
+        run.variables[variable] = known if run.certain else Word(known.text, known=False)
+
+
 def _environment(run: Run, kind: str, variable: Value, value: Value, scope: Scope) -> Value:
     draft = Draft(run, kind, (kind,))
     draft.role("variable", variable)
     if kind == "env.set":
         draft.role("value", value)
+        _set_variable(run, variable, value)
     draft.done(Site(scope, run.line))
     origins = ("os.environ" if run.language == "python" else "process.env",)
     if variable in HOME:

@@ -44,6 +44,7 @@ from vigil_lang.abstraction.scripts.values import (
     Function,
     Mapping,
     Object,
+    Pause,
     Ref,
     Scope,
     Sequence,
@@ -164,6 +165,7 @@ def _evaluate(run: Run, node: Expr, scope: Scope) -> Value:
         case Yield():
             given = evaluate(run, node.value, scope)
             run.yielded[-1].append(opaque(given))
+            run.paused[-1].append(Pause(run.cwd, len(run.steps), given))
             return opaque(given)
         case Opaque():
             return opaque(*[evaluate(run, inner, scope) for inner in node.parts])
@@ -213,8 +215,8 @@ def _item(run: Run, owner: Value, key: Value, node: Index, scope: Scope) -> Valu
     match owner:
         case Ref(name=name) if is_environment(run, name):
             return emit.environment_read(run, key, scope)
-        case Sequence(open=False) if isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
-            return owner.items[key]
+        case Sequence(open=False) if isinstance(key, int):
+            return owner.items[key] if -len(owner.items) <= key < len(owner.items) else opaque(owner)
         case Sequence():
             return Sequence(list(owner.items), open=True) if node.key is None else element(owner)
         case Mapping():

@@ -8,7 +8,7 @@ from vigil_lang.abstraction.scripts import expressions
 from vigil_lang.abstraction.scripts.site import Arguments
 from vigil_lang.abstraction.scripts.state import EXIT, FAIL, MAX_AGAIN, MAX_CALLS, MAX_WORK, NEXT, RAISE, RETURN
 from vigil_lang.abstraction.scripts.tree import Opaque
-from vigil_lang.abstraction.scripts.values import Mapping, Scope, Sequence, Thing, active, join, opaque
+from vigil_lang.abstraction.scripts.values import WITHIN, Mapping, Pause, Scope, Sequence, Thing, active, join, opaque
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.state import Run
@@ -44,8 +44,10 @@ def _follow(run: Run, callee: Function, positional: list[tuple[Expr, Value]], gi
     run.calls.append(node)
     run.returned.append([])
     run.yielded.append([])
+    run.paused.append([])
+    before = run.cwd
     ends = run.block(node.body, inner)
-    values, items = run.returned.pop(), run.yielded.pop()
+    values, items, paused = run.returned.pop(), run.yielded.pop(), run.paused.pop()
     run.calls.pop()
     run.certain = outer
     run.leaves = leaves | ends & (EXIT | FAIL | RAISE)
@@ -53,7 +55,10 @@ def _follow(run: Run, callee: Function, positional: list[tuple[Expr, Value]], gi
     if run.leaves & EXIT:
         run.certain = False
     if node.generator:
-        return Sequence([opaque(*items)] if active(*items) else [], open=True)
+        pauses = (*paused, Pause(run.cwd, len(run.steps)))
+        if any(each.cwd != before for each in pauses):
+            run.cwd = None  # where the script is depends on how far somebody goes through it
+        return Sequence([opaque(*items)] if active(*items) else [], open=True, pauses=pauses)
     if ends & NEXT and values:
         values.append(None)
     return join(values) if values else None
@@ -72,6 +77,8 @@ def _bind(
             waiting.insert(0, callee.this)
         else:
             inner.names["this"] = callee.this
+    if callee.within is not None:
+        inner.names[WITHIN] = callee.within
     for param in callee.node.params:
         if param.star == "*":
             if param.name:

@@ -81,9 +81,17 @@ class Entry:
     quiet: bool = False
     """It is no step: it does nothing but compute."""
     instead: dict[str, str] = field(default_factory=dict)
-    """Its kind where a parameter of that name is true."""
+    """The kinds it has instead where a parameter of that name is true."""
     const: dict[str, str] = field(default_factory=dict)
     """Roles with a fixed value; ``*`` is the function's own name in capitals."""
+    method: str = ""
+    """The method of its request where it is given none: ``GET``, or ``GET POST`` where data makes it another."""
+    default: dict[str, str] = field(default_factory=dict)
+    """The machine or the address that it connects to where it is given none."""
+    suffix: dict[str, str] = field(default_factory=dict)
+    """The extension that a path of a role gets where it does not end with it."""
+    request: bool = False
+    """What it makes is a request: its kinds are those of the call that sends it."""
     base: str = ""
     """The parameters that are the address which relative ones are below, in this call and in what its result is asked:
     ``base_url``, or with how they are joined (`values.Base`) ``base_url:resolve``. ``=``: what this attribute is set

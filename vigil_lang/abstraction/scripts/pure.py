@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.tree import Expr
 
 
-_CONSTANTS: dict[str, str] = {
+_CONSTANTS: dict[str, str | int] = {
+    "os.O_RDONLY": 0,
+    "os.O_WRONLY": 1,
+    "os.O_RDWR": 2,
+    "os.O_CREAT": 64,
+    "os.O_EXCL": 128,
+    "os.O_TRUNC": 512,
+    "os.O_APPEND": 1024,
+    "os.O_CLOEXEC": 524288,
     "os.sep": "/",
     "path.sep": "/",
     "os.path.sep": "/",
@@ -139,6 +147,8 @@ def binary(op: str, left: Value, right: Value, language: str = "python") -> Valu
             return _times(left, right)
         case (("-" | "*" | "/" | "//" | "%"), int() | float(), int() | float()):
             return _arithmetic(op, left, right)
+        case "|", int(), int():
+            return left | right
         case "|", Mapping(), Mapping():
             items = {**left.items, **right.items}
             if len(items) > MAX_ITEMS:

@@ -6,7 +6,17 @@ import shlex
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts.tree import Items, Opaque, plain
-from vigil_lang.abstraction.scripts.values import MAX_ITEMS, Mapping, Sequence, Thing, Value, is_pattern, text_of, truth
+from vigil_lang.abstraction.scripts.values import (
+    MAX_ITEMS,
+    Mapping,
+    Ref,
+    Sequence,
+    Thing,
+    Value,
+    is_pattern,
+    text_of,
+    truth,
+)
 from vigil_lang.abstraction.step import Spawn, Word
 
 if TYPE_CHECKING:
@@ -24,8 +34,8 @@ _CHECKED = frozenset(
 )  # fmt: skip
 
 
-def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
-    """Adds the command that a call runs.
+def spawn(run: Run, entry: Entry, given: Arguments, site: Site, this: Thing | None = None) -> None:
+    """Adds the command that a call runs, in the directory of the object whose method it is, if it has one.
 
     What of it is unknown stands as ``${__name}``: for a shell that is unknown too, and so is a directory that the
     script names but that cannot be told, as ``cd "${__cwd}" && …``.
@@ -36,6 +46,8 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     if not argv and line is None:
         return
     cwd, odd = _directory(run, given)
+    if cwd is None and not odd and this is not None and "path" in this.of:
+        cwd = this.of["path"][0]
     if odd:
         line = line if line is not None else " ".join(shlex.quote(w.text) if w.known else f'"{w.text}"' for w in argv)
         argv, line, cwd = (), f'cd "${{__cwd}}" && {line}', None
@@ -44,8 +56,9 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     stdin = text_of(_setting(given, "input"))
     checked = entry.name in _CHECKED or truth(_setting(given, "check")) is True
     scripts = run.scripts(site.scope)
-    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, checked, scripts)
-    run.add(spawn, (argv, line, cwd, excerpt, number, stdin))
+    variables = {**run.variables, **_variables(_setting(given, "env"))}
+    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, _is_fed(given), variables, checked, scripts)
+    run.add(spawn, (argv, line, cwd, excerpt, number, stdin, tuple(variables.items())))
 
 
 def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | None]:
@@ -61,6 +74,12 @@ def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | No
             return _words([*head, *rest]), None
         case "vector":  # os.execv(path, [argv0, …])
             return _words(given.positional[1:2])[:MAX_ITEMS], None
+        case "method":  # repo.git.push("origin", force=True), sh.rm("-r", "x")
+            name = entry.name.rpartition(".")[2].replace("_", "-")
+            options, words = _options(given), _words(given.positional)
+            if program := entry.const.get("program"):
+                return (Word(program), Word(name), *options, *words), None
+            return (Word(name), *words, *options), None
         case "spread":  # os.execlp(file, argv0, …), asyncio.create_subprocess_exec(program, …)
             return _words(given.positional[1:] if entry.name.startswith("os.") else given.positional), None
         case _:
@@ -69,6 +88,22 @@ def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | No
             if shell or (shell is None and isinstance(command, str) and "shell" in given.named):
                 return (), _line(given, "args")
             return _words([given.named["args"]] if "args" in given.named else given.positional[:1]), None
+
+
+def _options(given: Arguments) -> tuple[Word, ...]:
+    """Options by keyword: `f=True` is `-f`, `force=True` is `--force`, `m="x"` is `-m x`; `_cwd` is none."""
+    found = [Word("${__value}", known=False)] if given.more else []
+    for name, (node, value) in given.named.items():
+        if name[:1] == "_" or value is None or value is False:
+            continue
+        dashed = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        for each in value.items if isinstance(value, Sequence) else [value]:
+            word = Word("") if each is True else _word(node, each)
+            if each is True or len(name) == 1:
+                found += [Word(dashed), *([word] if each is not True else [])]
+            else:
+                found.append(word._replace(text=f"{dashed}={word.text}"))
+    return tuple(found)
 
 
 def _option(value: Value, name: str) -> Value:
@@ -124,6 +159,26 @@ def _setting(given: Arguments, name: str) -> Value:
         if isinstance(option, Mapping) and name in option.items:
             value = option.items[name]
     return value
+
+
+def _variables(env: Value) -> dict[str, Word]:
+    """The variables that a command is given."""
+    items = env.items if isinstance(env, Mapping) else {}
+    return {name: variable(value) for name, value in list(items.items())[:MAX_ITEMS] if isinstance(name, str)}
+
+
+def variable(value: Value) -> Word:
+    """The value of a variable of the environment, as a shell would have it."""
+    text = text_of(value)
+    shape = value.shape if isinstance(value, Thing) else None
+    return Word(shape or "", known=False) if text is None else Word(text)
+
+
+def _is_fed(given: Arguments) -> bool:
+    """Whether a command is given something to read."""
+    stdin = _setting(given, "stdin")
+    nothing = stdin is None or (isinstance(stdin, Ref) and stdin.name.endswith(".DEVNULL"))
+    return _setting(given, "input") is not None or not nothing
 
 
 def _directory(run: Run, given: Arguments) -> tuple[str | None, bool]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.libraries import Libraries
     from vigil_lang.abstraction.scripts.site import Arguments, Site
     from vigil_lang.abstraction.scripts.tree import Body, Expr, Lambda, Module
-    from vigil_lang.abstraction.scripts.values import Base, Class, Function, Scope, Thing, Value
-    from vigil_lang.abstraction.step import Spawn, Step
+    from vigil_lang.abstraction.scripts.values import Base, Class, Function, Pause, Scope, Thing, Value
+    from vigil_lang.abstraction.step import Spawn, Step, Word
 
     Special: TypeAlias = "Callable[[Run, str, Thing | None, Arguments, Site], Value]"
 
@@ -131,6 +131,10 @@ class Run:
     """What could do something, by where it was put."""
     holders: list[Value] = field(default_factory=list)
     """Where it was put."""
+    variables: dict[str, Word] = field(default_factory=dict)
+    """Variables of the environment that the script has set: what it runs has them."""
+    paused: list[list[Pause]] = field(default_factory=lambda: [[]])
+    """Where each function that is being followed has yielded something."""
     bases: dict[str, Base] = field(default_factory=dict)
     """What has been set for a whole library to be put before relative addresses, by its name."""
     texts: list[str] = field(default_factory=list)

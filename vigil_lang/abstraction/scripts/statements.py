@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.state import Run
     from vigil_lang.abstraction.scripts.tree import Body, Expr, Stmt
     from vigil_lang.abstraction.scripts.values import Env, Value
+    from vigil_lang.abstraction.step import Spawn, Step
 
 
 _LEAVES = RETURN | BREAK | CONTINUE | EXIT
@@ -350,6 +351,7 @@ def _try(run: Run, node: Try, scope: Scope) -> int:
 def _with(run: Run, node: With, scope: Scope) -> int:
     outer = run.certain
     opened: list[Value] = []
+    later: list[tuple[list[Step | Spawn], str | None]] = []
     for context, target in node.items:
         value = (
             expressions.evaluate(run, context, scope)
@@ -362,7 +364,13 @@ def _with(run: Run, node: With, scope: Scope) -> int:
         if isinstance(value, Object):
             value = calls.member_call(run, value, "__enter__")
         if isinstance(value, Sequence) and not is_pattern(element(value)):  # a generator that is made a context
-            value = element(value)
+            if len(value.pauses) == 2 and value.pauses[1].steps == len(run.steps):
+                pause, last = value.pauses
+                later.append((run.steps[pause.steps :], last.cwd))  # it goes on from its `yield` behind the body
+                del run.steps[pause.steps :]
+                run.cwd, value = pause.cwd, pause.value
+            else:
+                value = element(value)
         if target is not None:
             expressions.assign(run, target, value, scope)
     leaves = run.leaves
@@ -371,6 +379,9 @@ def _with(run: Run, node: With, scope: Scope) -> int:
     for value in opened:
         if isinstance(value, Object):
             calls.member_call(run, value, "__exit__")
+    for steps, end in reversed(later):
+        run.steps += steps
+        run.cwd = end
     return flow | leaves
 
 
@@ -426,6 +437,7 @@ def _class(run: Run, node: ClassDef, scope: Scope) -> None:
         if isinstance(each, Function):
             each.scope = scope
             each.name = f"{node.name}.{each.node.name}"
+            each.within = made
             run.methods.setdefault(name, []).append(each)
             special = (name.startswith(("__", "[")) and name != "__init__") or name in _CALLED_UNSEEN
             if foreign or special or each.how == "property" or each.node.accessor:

@@ -45,6 +45,15 @@ _MAX_NAME = 200
 NAMELESS = "?"
 """What something is called after of which not even the name is known: nothing is known of what its methods do."""
 
+WITHIN = "__class__"
+"""The name under which a method knows the class that it is written in."""
+
+MAILS = ("email.message.", "email.mime.")
+"""What mails are called after."""
+
+MADE = "?()"
+"""The member of an object of the script that is what it is as one of a library's class: a client, with its address."""
+
 
 @dataclass(slots=True, eq=False)
 class Base:
@@ -54,6 +63,53 @@ class Base:
     """Empty where there is none, None where it is not known."""
     joined: str
     """How: `append`, `resolve` as a browser does a link, `prefix` before a whole address too (in some versions)."""
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A request that is made by one call and sent by another."""
+
+    kinds: tuple[str, ...]
+    """What sending it is, besides what the call that sends it is."""
+    roles: dict[str, tuple[str, ...]]
+    """Its address, its machine and its method, as far as they are known."""
+    unresolved: tuple[str, ...] = ()
+
+    def forget(self) -> None:
+        """It may have become any other."""
+        self.roles, self.unresolved = {}, ("url", "method")
+
+    def set(self, name: str, value: Value, *, certain: bool) -> None:
+        """One of its attributes is set."""
+        known = value if certain and isinstance(value, str) else None
+        if name in _OF_NO_ADDRESS:
+            return
+        if name in _BODIES:
+            gone = certain and value is None
+            self.kinds = () if gone else ("net.upload",)
+            self._set("method", None)
+        elif name == "method":
+            self._set("method", known.upper() if known is not None else None)
+        elif name in ("url", "full_url"):
+            self.roles.pop("host", None)
+            self._set("url", known)
+        else:
+            self.forget()
+
+    def _set(self, role: str, text: str | None) -> None:
+        self.roles.pop(role, None)
+        self.unresolved = tuple(each for each in self.unresolved if each != role)
+        if text is None:
+            self.unresolved += (role,)
+        else:
+            self.roles[role] = (text,)
+
+
+_OF_NO_ADDRESS = frozenset({"headers", "timeout", "unverifiable", "origin_req_host", "auth", "cookies", "hooks"})
+"""Attributes of a request that change neither its address nor its method."""
+
+_BODIES = frozenset({"data", "body", "json", "files", "content"})
+"""Attributes of a request that are what it sends."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,6 +137,10 @@ class Thing:
     """What it may be, or have in it, that could do something when it is called: functions, modules, objects."""
     base: Base | None = None
     """What it puts before relative addresses, if it is a client."""
+    request: Request | None = None
+    """The request that it is."""
+    recipients: Sequence | None = None
+    """Whom it is to be sent to, if it is a mail that says so."""
 
 
 @dataclass(slots=True, eq=False)
@@ -91,11 +151,25 @@ class Ref:
 
 
 @dataclass(slots=True, eq=False)
+class Pause:
+    """Where a generator stopped."""
+
+    cwd: str | None
+    """The directory the script is in then."""
+    steps: int
+    """How many steps there were."""
+    value: Value = None
+    """What it yields."""
+
+
+@dataclass(slots=True, eq=False)
 class Sequence:
     """A list, tuple or set; `open` when there may be more in it than `items`, or it, may be in another order."""
 
     items: list[Value] = field(default_factory=list)
     open: bool = False
+    pauses: tuple[Pause, ...] = ()
+    """Where the generator that gives the items stopped, and where it ended."""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,6 +214,8 @@ class Function:
     """Arguments it already has (`functools.partial`)."""
     how: str = ""
     """``property``, ``static`` or ``class`` for such a member of a class."""
+    within: Class | None = None
+    """The class it is written in."""
     defaults: Env = field(default_factory=dict)
     """What parameters are where they are not given, as it was when the function was defined."""
 
@@ -291,7 +367,9 @@ def _join(options: list[Value], left: list[int]) -> Value:
     origins = merge(o.origins for o in things if isinstance(o, Thing))
     if len(names) == 1 and NAMELESS not in names:
         held = active(*(h for o in things if isinstance(o, Thing) for h in o.holds))
-        return Thing(origins, name=names.pop(), holds=held)
+        requests = [o.request for o in things if isinstance(o, Thing) and o.request is not None]
+        either = Request(merge(r.kinds for r in requests), {}, ("url", "method")) if requests else None
+        return Thing(origins, name=names.pop(), holds=held, request=either)
     held = active(*things)
     return Thing(origins, holds=held) if origins or held else UNKNOWN
 
@@ -394,31 +472,59 @@ def items_of(value: Value, *, keys: bool = False) -> list[Value] | None:
             return None
 
 
+def lineage(kind: Class) -> list[Value]:
+    """A class and those it is made of, in the order in which a method is looked for."""
+    found: list[Value] = []
+    waiting: list[Value] = [kind]
+    while waiting and len(found) < _MOST_CLASSES:
+        value = waiting.pop(0)
+        found.append(value)
+        if isinstance(value, Class):
+            waiting[:0] = value.bases
+    if waiting:
+        found.append(Ref(NAMELESS))
+    last = {value.name if isinstance(value, Ref) else id(value): at for at, value in enumerate(found)}
+    return [found[at] for at in sorted(last.values())]
+
+
 def member(owner: Object | Class, name: str) -> Value:
-    """A member of an object or a class, its own or of a base; a function of an object is its method."""
+    """A member of an object or a class, its own or of a base; a function of an object is its method.
+
+    Where a base from a library stands before the class that has it, it may be the library's as well.
+    """
     kind = owner.kind if isinstance(owner, Object) else owner
     if isinstance(owner, Object) and name in owner.members:
         return owner.members[name]
-    waiting: list[Value] = [kind]
-    for _ in range(16):
-        if not waiting:
-            break
-        match waiting.pop(0):
-            case Class() as base:
-                if name in base.members:
-                    found = base.members[name]
-                    if isinstance(found, Function) and found.how != "static":
-                        this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
-                        return replace(found, this=this, given=())
-                    return found
-                waiting += base.bases
-            case Ref() | Thing() if isinstance(owner, Object) and NAMELESS in owner.members:
-                return owner.members[NAMELESS]  # one of what it was made of
-            case Ref(name=library) if library and library != "object":
-                return Thing(name=qualified(library, f".{name}"))
-            case Thing(name=library) if library:
-                return Thing(name=qualified(library, f".{name}"))
+    library: Thing | None = None
+    for base in lineage(kind):
+        match base:
+            case Class() if name in base.members:
+                found = base.members[name]
+                if isinstance(found, Function) and found.how != "static":
+                    this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
+                    found = replace(found, this=this, given=())
+                return found if library is None else replace(library, holds=active(*library.holds, found))
+            case Ref(name=called) | Thing(name=called) if called and called not in _WITHOUT_METHODS and library is None:
+                library = _of_library(owner, called, name)
+    if library is not None:
+        return library
     return owner.members.get(NAMELESS, UNKNOWN) if isinstance(owner, Object) else UNKNOWN
+
+
+def _of_library(owner: Object | Class, base: str, name: str) -> Thing:
+    """A member that an object or a class has from a library's class."""
+    if isinstance(owner, Object) and isinstance(made := owner.members.get(MADE), Thing):
+        return part(made, f".{name}")
+    if isinstance(owner, Object) and isinstance(given := owner.members.get(NAMELESS), Thing):
+        return given  # one of what it was made of
+    return Thing(name=qualified(base, f".{name}"))
+
+
+_MOST_CLASSES = 64
+"""Classes that one is made of, of which a method is looked for."""
+
+_WITHOUT_METHODS = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Generic[]", "typing.Protocol"})
+"""Classes that give others no methods."""
 
 
 def view(owner: Mapping, name: str) -> Sequence:
@@ -440,7 +546,8 @@ def with_origin(value: Value, name: str) -> Value:
         case Thing() if name:
             return replace(value, origins=merge(((name,), value.origins)))
         case Sequence() if name and len(value.items) <= 16:
-            return Sequence([with_origin(i, name) if isinstance(i, Thing) else i for i in value.items], value.open)
+            items = [with_origin(i, name) if isinstance(i, Thing) else i for i in value.items]
+            return Sequence(items, value.open, value.pauses)
         case _:
             return value
 

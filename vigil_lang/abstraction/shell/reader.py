@@ -11,8 +11,8 @@ _MAX_TRAPS = 20
 _UNKNOWN = ShellState(cwd=None, errexit=None, pipefail=None)
 
 
-def read_shell(text: str, state: ShellState) -> Reading:
-    """The commands that a text runs in a shell of that state, in order.
+def read_shell(text: str, state: ShellState, *, fed: bool = False) -> Reading:
+    """The commands that a text runs in a shell of that state, in order; `fed` where it has something to read.
 
     Commands in substitutions come before the command they stand in. Assignments alone are no commands. A call of a
     function, and `eval` of a known text, is the commands in it.
@@ -23,7 +23,7 @@ def read_shell(text: str, state: ShellState) -> Reading:
     if "\0" in text:
         budget.tell("it has NUL bytes, which no shell can be given")
         text = text.replace("\0", "")
-    walker = Walker(state, budget)
+    walker = Walker(state, budget, fed)
     outcome: Outcome = {}
     try:
         outcome = walker.walk(walker.parse(" " + text.replace("\r\n", "\n"), 1), Way(Facts(), state))
@@ -87,4 +87,5 @@ class _Statuses:
             draft.rebound,
             draft.variables,
             draft.after,
+            draft.fed,
         )

@@ -88,6 +88,8 @@ class Command(Node, frozen=True, eq=False, gc=False):
     """What the shell knows of its variables when it runs."""
     after: tuple[int, ...] = ()
     """The commands that run one after the other before it, and that all have to succeed: ``a && b && this``."""
+    fed: bool = False
+    """Whether its standard input is a file, a pipe or a text: its own, or that of a command around it."""
 
 
 class Reading(Frozen, frozen=True):

@@ -86,13 +86,29 @@ class Draft(Mutable):
     piped_to: bool = False
     rebound: bool = False
     after: tuple[int, ...] = ()
+    fed: bool = False
+
+
+def _is_fed(redirects: tuple[Redirect, ...], before: bool) -> bool:
+    """Whether standard input is a file, a pipe or a text, as these leave it; with a device nothing is read."""
+    for redirect in redirects:
+        if redirect.fd in (None, 0) and redirect.op in _INPUTS:
+            target = redirect.target
+            before = target is None or not target.known or not target.text.startswith(_NO_INPUT)
+    return before
+
+
+_INPUTS = frozenset({"<", "<>", "<<", "<<-", "<<<", "<("})
+_NO_INPUT = ("/dev/null", "/dev/tty", "/dev/zero")
 
 
 class Walker:
     """One walk through a text: the commands found so far, and what is known of the shell where it has come to."""
 
-    def __init__(self, state: ShellState, budget: Budget) -> None:
+    def __init__(self, state: ShellState, budget: Budget, fed: bool) -> None:
         self.budget = budget
+        self.fed = fed
+        """Whether standard input is a file, a pipe or a text."""
         self.drafts: list[Draft] = []
         self.expander = Expander(state, budget, self.substitute)
         self.way = Way(Facts(), state)
@@ -266,7 +282,9 @@ class Walker:
         for position, stage in enumerate(node.stages):
             first = len(self.drafts)
             self.before = {}
+            outer, self.fed = self.fed, self.fed or position > 0
             ends.append(self.walk_apart(stage, way))
+            self.fed = outer
             own = [
                 i
                 for i in range(first, len(self.drafts))
@@ -330,7 +348,9 @@ class Walker:
         self.expander.state = way.state
         redirects = tuple(self.redirect(token) for token in node.redirects)
         way = Way(self.way.facts, self.expander.state)
+        outer, self.fed = self.fed, _is_fed(redirects, self.fed)
         outcome = self.walk(node.body, way)
+        self.fed = outer
         bit = 1 << self.draft((), (), redirects, node.lexed, node.start, node.end, way.state)
         outcome = {end: w._replace(facts=w.facts | Facts(bit)) for end, w in outcome.items()}
         if any(redirect.op in _FILES for redirect in redirects):
@@ -360,6 +380,7 @@ class Walker:
         line = lexed.line_of(start)
         excerpt = lexed.text[start : min(end, start + _EXCERPT)].strip()
         draft = Draft(words, assignments, redirects, state.cwd, excerpt, line, self.captured, state.variables)
+        draft.fed = _is_fed(redirects, self.fed)
         draft.rebound = bool(words) and words[0].text in state.functions
         draft.piped_to = self.captured > 0
         self.drafts.append(draft)
@@ -383,7 +404,9 @@ class Walker:
         self.captured += 1
         self.lenient = True
         node = structure(part.inner, self.budget)
+        outer, self.fed = self.fed, self.fed or not captures
         outcome = self.walk_apart(node, way)
+        self.fed = outer
         self.captured -= 1
         self.before, self.lenient, self.receivers = before, lenient, receivers
         self.expander.state = way.state
@@ -563,6 +586,7 @@ class Walker:
             return None
         line = node.lexed.line_of(node.start)
         self.calls += 1
+        outer, self.fed = self.fed, _is_fed(redirects, self.fed)
         if body is not None:
             self.locals.append(set())
             inside = way._replace(state=replace(way.state, arguments=tuple(words[1:])))
@@ -572,6 +596,7 @@ class Walker:
             text = " ".join(word.text for word in words[1:])
             outcome = self.walk(self.parsed(text, line), way)
         self.calls -= 1
+        self.fed = outer
         if redirects:
             bit = 1 << self.draft((), (), redirects, node.lexed, node.start, node.end, way.state)
             outcome = {end: w._replace(facts=w.facts | Facts(bit)) for end, w in outcome.items()}

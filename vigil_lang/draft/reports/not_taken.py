@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TITLES: Final[dict[Why, str]] = {
     "step": "instructions that nothing makes binding",
+    "shown": "instructions that a table or the code below them shows",
+    "language": "in another language than English, which the patterns do not know",
     "advice": "advice and permissions",
     "condition": "said of the items below",
     "part": "parts of what a clause demands, which has them beside its sentence",

@@ -1,0 +1,175 @@
+"""Why a sentence is no obligation: what it is instead, such as a step, advice or a description."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from vigil_lang.english import contexts, principles, steps
+from vigil_lang.english.demanding import bare, in_a_case, instructs, is_question, orders, unlabelled, unquoted
+from vigil_lang.english.languages import is_english
+
+if TYPE_CHECKING:
+    from vigil_lang.documents.document import Sentence
+
+Why: TypeAlias = Literal[
+    "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "shown", "part",
+    "language", "description",
+]  # fmt: skip
+
+
+class Around(NamedTuple):
+    """What stands around a sentence: the ones before and behind it, whether code does, and all titles of the document.
+
+    `code` is whether a block of code begins between the sentence and the one behind it.
+    """
+
+    previous: Sentence | None
+    following: Sentence | None
+    code: bool
+    titles: frozenset[str]
+
+
+def why(sentence: Sentence, around: Around) -> Why:
+    """Why a sentence in which nothing demands anything is no obligation."""
+    plain = bare(sentence.text)
+    if not is_english(sentence.text):
+        return "language"
+    if is_question(sentence.text):
+        return "question"
+    above = (sentence.lead, *sentence.headings[-2:])
+    if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
+        return "sample"
+    if principles.ALONE.fullmatch(plain):
+        return "word"
+    acts = instructs(sentence.text) or steps.LEADS.match(plain) is not None or _is_listed(sentence, plain, around)
+    if _leaves(plain, acts=acts):
+        return "advice"
+    if steps.GOES_ON.search(plain) is None and (not acts or _tells_of(sentence, plain)):
+        return "description"
+    if principles.REMEDY.match(plain):
+        return "reason"
+    if _is_title(sentence, plain, around) or _summarizes(sentence, plain, around):
+        return "description"
+    return "shown" if _is_shown(sentence, plain, around) else "step"
+
+
+def _is_listed(sentence: Sentence, plain: str, around: Around) -> bool:
+    """Whether an item that may begin with a verb stands right below one that instructs."""
+    last = around.previous
+    if last is None or sentence.kind != "item" or steps.MAY_ACT.match(plain) is None:
+        return False
+    same = (last.kind, last.headings, last.lead) == ("item", sentence.headings, sentence.lead)
+    return same and instructs(last.text)
+
+
+def _leaves(plain: str, *, acts: bool) -> bool:
+    """Whether a bare sentence leaves a choice. An instruction does so by fewer words: `Check what may be wrong`."""
+    mild = contexts.MILD.match(plain) is not None
+    if acts:
+        return steps.LEAVES.search(plain) is not None or (mild and steps.SUGGESTS.match(plain) is None)
+    return mild or contexts.ADVISES.search(plain) is not None
+
+
+def _tells_of(sentence: Sentence, plain: str) -> bool:
+    """Whether a sentence that could be an instruction tells of something: what it is, or how it works."""
+    if len(sentence.text.split()) < 2 and not sentence.text.endswith(":"):
+        return True
+    if steps.NAMES.match(plain) or principles.TELLS_OF.match(unlabelled(plain)):
+        return True
+    if contexts.CONTINUED.search(sentence.lead) or contexts.EXPLAINED.search(sentence.lead):
+        return True
+    if any(map(steps.CASES.match, sentence.headings[1:])) or any(map(contexts.EXAMPLES.match, sentence.headings)):
+        return True
+    if _in_order(sentence):
+        return False
+    tells = sentence.kind == "item" and steps.TELLS.match(bare(sentence.lead)) is not None
+    above = (*sentence.headings[-1:], *(() if instructs(sentence.lead) else (sentence.lead,)))
+    chosen = any(map(steps.SITUATIONS.search, sentence.headings[-1:]))
+    return tells or chosen or any(map(steps.FLOWS.search, above))
+
+
+def _in_order(sentence: Sentence) -> bool:
+    """Whether a sentence stands where it is told what is done, one step after another."""
+    return any(map(steps.NUMBERED.match, (sentence.text, *sentence.headings[1:])))
+
+
+def _is_title(sentence: Sentence, plain: str, around: Around) -> bool:
+    """Whether a sentence is only the title of a step or of a section that is told elsewhere."""
+    return steps.TITLE.match(sentence.text) is not None or (sentence.kind == "item" and title(plain) in around.titles)
+
+
+def title(text: str) -> str:
+    """A heading, or what may be one, as they are compared."""
+    return bare(text).strip(" \t:.!*").lower()
+
+
+def _summarizes(sentence: Sentence, plain: str, around: Around) -> bool:
+    """Whether a sentence says what its section is about: it is the only one there, before code or parts that show it.
+
+    `Send messages.` below `Messages` does, `Use this template.` does not.
+    """
+    above, following = around.previous, around.following
+    if sentence.kind != "prose" or above is None or above.kind != "heading":
+        return False
+    if following is not None and following.kind != "heading":
+        return False
+    has_parts = following is not None and len(following.headings) >= len(sentence.headings) > 1
+    if not (around.code or has_parts):
+        return False
+    in_order = any(steps.NUMBERED.match(text) or steps.PROCEDURE.search(text) for text in sentence.headings[-1:])
+    return not in_order and "`" not in plain and steps.POINTED.search(plain) is None
+
+
+def _is_shown(sentence: Sentence, plain: str, around: Around) -> bool:
+    """Whether an instruction shows how something is done: in a table, or by the code below it."""
+    if sentence.kind == "cell":
+        return not any(map(steps.STEP_COLUMN.fullmatch, sentence.headings[-1:]))
+    if steps.LOOKED_UP.match(plain):
+        return True
+    if not sentence.text.endswith(":"):
+        return False
+    introduces = around.following is not None and around.following.lead == sentence.text
+    carries = introduces or _in_order(sentence) or steps.CHOOSES.match(plain)
+    return steps.SITUATIONS.search(plain) is not None or not carries
+
+
+def excused(sentence: Sentence, word: str) -> Why | None:
+    """Why a sentence with a word that demands asks for nothing, where it stands."""
+    above = (sentence.lead, *sentence.headings[-1:])
+    if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
+        return "sample"
+    if contexts.REPORTED.match(sentence.lead):
+        return "sample"
+    if contexts.COPIED.search(sentence.lead) and not contexts.BINDS.match(word):
+        return "step"
+    if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(
+        map(contexts.SITUATIONS.search, sentence.headings[-1:])
+    ):
+        return "situation"
+    if contexts.COVERS.match(word) and any(map(contexts.DESCRIPTIVE.search, sentence.headings)):
+        return "description"
+    if contexts.CONTINUED.search(sentence.lead):
+        return "description"
+    column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
+    if column and len(sentence.text.split()) == 1:
+        return "word"
+    plain = bare(sentence.text)
+    ordered = orders(plain) or in_a_case(plain)
+    if contexts.WHY.match(column) and principles.TELLS_OF.match(plain):
+        return "description"
+    if ordered == word and contexts.DEFINES.match(sentence.text):
+        return "description"
+    if not (contexts.BINDS.match(word) or _in_order(sentence)) and any(
+        map(contexts.FEATURES.search, sentence.headings[-1:])
+    ):
+        return "description"
+    if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
+        return "reason"
+    if contexts.BENEFIT.match(word) is None or ordered is not None:
+        return None
+    reasons = contexts.REASONS.match(column) if column else any(map(contexts.FIXES.match, above))
+    reasons = reasons or any(map(contexts.FAILING.search, sentence.headings[1:]))
+    if not reasons:
+        return None
+    mends = not column or steps.STEP_COLUMN.fullmatch(column)
+    return "step" if mends and instructs(sentence.text) else "reason"
