@@ -58,6 +58,11 @@ UNKNOWN = [
         "`target` is no role of `t`: this effect never happens",
         "its roles are `host`, `path`, `url`",
     ),
+    (
+        "[tools.t]\nkinds = ['payment.transfer']\nroles = {recipient = 'to', ‹sum› = 'amount'}",
+        "`sum` is no role of the vocabulary, and `amount` is one of such a call",
+        "the role stands first, the argument that holds it behind it",
+    ),
     ("[test]\n‹zzz› = 1", "there is no setting `test.zzz`", "there is `paths`, `fail-under`"),
 ]
 INVALID = [

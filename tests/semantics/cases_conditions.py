@@ -424,6 +424,19 @@ CASES = [
         "VGL305",
         "statement S: abs(f ~ «/(a)\\1/»)",
         "the regular expression is not valid: invalid escape sequence: \\1",
+        help="there are no back-references: what was matched cannot be asked for again",
+    ),
+    Case(
+        "VGL305",
+        "statement S: abs(f ~ «/^(?!a)/»)",
+        "the regular expression is not valid: invalid perl operator: (?!",
+        help="there is no look-around: what must not match is a test of its own, by `!~`",
+    ),
+    Case(
+        "VGL305",
+        "statement S: abs(f ~ «/a(?=b)/»)",
+        "the regular expression is not valid: invalid perl operator: (?=",
+        help="there is no look-around: what has to match as well is a test of its own, by `~`",
     ),
     Case(
         "VGL305",

@@ -9,11 +9,13 @@ CASES = [
         "VGL107",
         "rule r: when write() and «earlier read()» then hold",
         "`earlier` stands only in the body of `always`",
+        help="a rule speaks of the pending call; what was before is a statement's, tested by `violates S`",
     ),
     Case(
         "VGL107",
         "rule r: when «write() implies read()» then hold",
         "`implies` stands only in the body of `always`",
+        help="a rule speaks of the pending call; what was before is a statement's, tested by `violates S`",
     ),
     Case(
         "VGL202",

@@ -39,11 +39,13 @@ CASES = [
         "VGL107",
         "statement S: abs(«write() implies read()»)",
         "`implies` stands only in the body of `always`",
+        help="what must come first is the guard of `prec(…, …)`, what must follow the response of `resp(…, …)`",
     ),
     Case(
         "VGL107",
         "pattern p = «earlier write()»\n\nstatement S: abs(p)",
         "`earlier` stands only in the body of `always`",
+        help="`prec` looks back for its guard and `resp` ahead for its response by themselves",
     ),
     Case(
         "VGL201",

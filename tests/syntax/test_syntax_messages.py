@@ -100,6 +100,20 @@ def test_message(text: str, expected: str) -> None:
 
 
 FIXED = [
+    ('use "./rules/shared.vgl"', "a file beside this one is `use .rules.shared`", "use .rules.shared"),
+    ("statement S: abs(a()&&b())", "conjunction is written `and`", "statement S: abs(a() and b())"),
+    ("statement S: abs((a()||b()))", "disjunction is written `or`", "statement S: abs((a() or b()))"),
+    ("statement S: always a()->b()", "implication is written `implies`", "statement S: always a() implies b()"),
+    ("# a comment\nlet A = {a}", "a comment starts with `//`", "// a comment\nlet A = {a}"),
+    (
+        "-- a comment\nlet A = {a}",
+        "a comment starts with `//`, what has to hold is `statement NAME: …`",
+        "// a comment\nlet A = {a}",
+    ),
+    ("param p = 5", "the type stands before the value: `param NAME: number = …`", "param p: number = 5"),
+    ('param p = "a"', "the type stands before the value: `param NAME: number = …`", 'param p: text = "a"'),
+    ("param p = true", "the type stands before the value: `param NAME: number = …`", "param p: bool = true"),
+    ("param p = {a}", "the type stands before the value: `param NAME: number = …`", "param p: set = {a}"),
     ("statement S: abs(a == 3)", "equality is written `=`", "statement S: abs(a = 3)"),
     ("statement S: abs(a && b)", "conjunction is written `and`", "statement S: abs(a and b)"),
     ("statement S: abs(a || b)", "disjunction is written `or`", "statement S: abs(a or b)"),
@@ -173,7 +187,45 @@ def test_what_was_meant_is_offered_as_a_fix(text: str, hint: str, after: str) ->
     assert not findings(after)
 
 
+UNCERTAIN = [
+    "statement S: abs(a(k = 'it''s'))",
+    "statement S: abs(a(k = 'say \"x\"'))",
+    "statement S: abs(Bash(python -c print(1)))",
+    "statement S: atmost[1,000](a())",
+    "statement S: always a() implies earlier[1,100] b()",
+    "statement S: always a() implies earlier[1,30s] b()",
+    "statement S: abs(a(url:host is null))",
+    "statement S: abs(a(url:length between 1 and 5))",
+    "statement S: abs(a(k in (NAMES)))",
+    'statement S: abs(a(path|re: "x.*"))',
+    'statement S: abs(a(text icontains "X"))',
+    "param p = q",
+    "statement S: abs(a(k in [1 2]))",
+    "statement S: abs(a(k in [1, {2}]))",
+    "let A = [",
+    "statement S: abs(a(k = 'open))",
+    'use "https://a.example/x"',
+]
+
+
+@pytest.mark.parametrize("text", UNCERTAIN)
+def test_no_fix_is_offered_where_several_things_may_be_meant(text: str) -> None:
+    assert only(text).help is not None
+    assert only(text).fix is None
+
+
 HINTS = [
+    ("- a", "a comment starts with `//`, what has to hold is `statement NAME: …`"),
+    ("statement S: prec(a())", "`prec(trigger, guard)` takes two: what is done, and what must have come first"),
+    (
+        "statement S: until(a(), b())",
+        "`until(trigger, resolver, forbidden)` takes three: what is forbidden in between stands last",
+    ),
+    (
+        "statement S: bresp[3](a())",
+        "`bresp[3](trigger, response)` takes two: what is done, and what must follow",
+    ),
+    ("statement S: abs(a(), b())", "several are forbidden by `abs(a() or b())`, or by a statement each"),
     ("statement S: abs(a = 'b')", "strings stand in double quotes"),
     ("let A = {a};", "nothing separates items but white space"),
     ("# a comment", "a comment starts with `//`"),

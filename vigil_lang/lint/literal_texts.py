@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.text_patterns import BadEscape, glob_text, quote, unescape
@@ -24,6 +26,8 @@ _FREE = frozenset(
         "stdin", "stdout", "subject", "summary", "task", "text", "title", "url", "value", "variable",
     }
 )  # fmt: skip
+_MOST = 200
+"""Elements of a declared set that are looked at for each test that names it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 
 
@@ -41,6 +45,27 @@ def texts(operand: object) -> Iterator[tree.String]:
         for part in operand.parts:
             if isinstance(part, tree.SetLiteral):
                 yield from (element for element in part.elements if isinstance(element, tree.String))
+
+
+def held(use: Use, module: Module) -> Iterator[tuple[tree.String, bool]]:
+    """The string literals that an operand holds, those of a `let` of the same file too.
+
+    With each, whether it may be written otherwise: it stands in the operand itself, or nothing else names the `let`.
+    """
+    yield from ((string, True) for string in texts(use.operand))
+    operand = use.operand
+    names = operand.parts if isinstance(operand, tree.SetUnion) else (operand,)
+    for name in names:
+        found = module.find(name.text) if isinstance(name, tree.Name) else None
+        if found is None or found[0] is not module or not isinstance(found[1], tree.Let):
+            continue
+        alone = _times_named(found[1].name.text, module.source.text) == 2  # where it is declared, and here
+        yield from ((string, alone) for string in islice(texts(found[1].value), _MOST))
+
+
+@lru_cache(maxsize=256)
+def _times_named(name: str, text: str) -> int:
+    return len(re.findall(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text))
 
 
 def value(string: tree.String) -> str | None:

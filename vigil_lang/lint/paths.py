@@ -33,7 +33,7 @@ _ABSOLUTE_ONLY = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit"
 """Tools that take absolute paths alone, under names of their own."""
 
 _FREE_START = re.compile(r"[/*?~\\$<{%`-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
-_NOT_NORMAL = re.compile(r"//|/\.\.?(?:/|$)|(?<=[^/*])/$")
+_NOT_NORMAL = re.compile(r"//|/\.\.?(?:/|$)|(?<=[^/*])/$|[^/*?]/\*\*+/$")
 _BACKSLASH = re.compile(r"(?:[A-Za-z]:|\*|\.{1,2}|\w[\w-]*)(?:\\+\w|\\\\[*?.])")
 _ESCAPE = re.compile(r"(?:[A-Za-z]:)?[^\t\n\r]*[\t\n\r]\w")
 """What `"C:\\temp\\new"` is: a tab and the end of a line, and no backslash."""

@@ -152,7 +152,7 @@ def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def _each_cause_once(policy: Policy, found: list[Diagnostic]) -> list[Diagnostic]:
     """The findings, but not that no run puts a statement to the test where an action that they lack is the cause."""
-    names = [(f.source, f.span) for f in found if f.code == "VGL401" and f.severity == "warning"]
+    names = [(f.source, f.span) for f in found if f.code in ("VGL308", "VGL401") and f.severity == "warning"]
     if not names:
         return found
     caused = {

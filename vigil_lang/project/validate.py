@@ -180,12 +180,26 @@ class _Validator:
         found = Tool(**self.table(Tool, table, place, name))
         made = (("query",) if "sql" in found.code else ()), (("host",) if "url" in found.roles else ())
         roles = set(found.roles).union(*made)
+        self._reversed(found, place.members.get("roles", place))
         effects = place.members.get("effects", place)
         for role in found.effects.keys() - roles if not tool(called).is_shipped else ():
             at = effects.members.get(role, effects).key
             given = f"its roles are {_list(sorted(roles))}" if roles else "`roles` says which argument has one"
             self._warn(f"`{_short(role)}` is no role of `{_short(called)}`: this effect never happens", at, given)
         return found
+
+    def _reversed(self, found: Tool, place: Place) -> None:
+        """Say that a role stands where the argument should, and the argument before it: `{sum = "amount"}`."""
+        known = vocabulary()
+        own = {role for kind in found.kinds if kind in known.kinds for role in known.kinds[kind].roles}
+        for name, role in found.roles.items():
+            if name in known.roles or not isinstance(role, str) or role not in own - found.roles.keys():
+                continue
+            at = place.members.get(name, place)
+            message = f"`{_short(name)}` is no role of the vocabulary, and `{role}` is one of such a call"
+            plain = name.isidentifier() and name.isascii()
+            swap = Fix(f"write `{role} = …`", (Edit(at.key, role), Edit(at.value, f'"{name}"'))) if plain else None
+            self._warn(message, at.key, "the role stands first, the argument that holds it behind it", swap)
 
     def _refuse(self, kind: Kind, value: object, place: Place, what: str) -> None:
         """Say what a value must be, and how to mend it where that is plain."""

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 _DECLARES = re.compile(r"\b[A-Za-z]+\s+(\w+(?:[.-]\w+)*)\s*[=(:]")
 
 
+_IMPORTS = re.compile(r"^\s*(?:use|import|include|from|require|load)\b", re.MULTILINE)
+
+
+def may_import(file: tree.File) -> bool:
+    """Whether a broken item seems to take names from another file: which ones, nobody can tell."""
+    return any(_IMPORTS.search(file.source.text[span.start : span.end]) for span in file.broken)
+
+
 def seemingly_declared(file: tree.File) -> frozenset[str]:
     """The names that stand in broken items as those of declarations do."""
     return _declared_in(tuple([file.source.text[span.start : span.end] for span in file.broken]))

@@ -37,6 +37,9 @@ MAX_TOTAL = 500_000
 MAX_NESTING = 120
 """How deeply conditions may be nested once patterns are expanded: every later pass is recursive."""
 
+_ORDERS = "what must come first is the guard of `prec(…, …)`, what must follow the response of `resp(…, …)`"
+_BEFORE_A_CALL = "a rule speaks of the pending call; what was before is a statement's, tested by `violates S`"
+_LOOKS = "`prec` looks back for its guard and `resp` ahead for its response by themselves"
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
 
 Of: TypeAlias = Literal["anything", "statement", "rule"]
@@ -171,10 +174,11 @@ class Conditions:
             case tree.Not(body):
                 return core.NotC(self.condition(body, scope))
             case tree.Implies():
-                self.terms.fail("VGL107", "`implies` stands only in the body of `always`", scope.place(expr.span))
+                message = "`implies` stands only in the body of `always`"
+                self.terms.fail("VGL107", message, scope.place(expr.span), self._instead(_ORDERS))
             case tree.Diamond(direction):
                 message = f"`{direction}` stands only in the body of `always`"
-                self.terms.fail("VGL107", message, scope.place(expr.span))
+                self.terms.fail("VGL107", message, scope.place(expr.span), self._instead(_LOOKS))
             case tree.Interval(direction):
                 message = f"`{direction}` between two conditions stands only in the body of `always`"
                 self.terms.fail("VGL107", message, scope.place(expr.span))
@@ -348,7 +352,7 @@ class Conditions:
     def _test(self, test: tree.Test, scope: Scope) -> core.Condition:
         found = self._tested(test, scope)
         if _is_of_context(test.field) and (why := context_fields.never(found)) is not None:
-            self.terms.fail("VGL343", why, scope.place(test.span))
+            self.terms.fail("VGL343", why, scope.place(test.span), fix=_weekday(test))
         return found
 
     def _tested(self, test: tree.Test, scope: Scope) -> core.Condition:
@@ -358,6 +362,7 @@ class Conditions:
             case "in" | "not in":
                 assert isinstance(operand, tree.SetUnion)
                 between = Span(test.field.span.end, operand.span.start)
+                self._refuse_reversed(test, operand, scope)
                 return _one_of(reads, self.terms.set_of(operand, scope, between), negated=operator == "not in")
             case "~" | "!~":
                 assert isinstance(operand, (tree.String, tree.Name, tree.Regex, tree.SetUnion))
@@ -386,10 +391,31 @@ class Conditions:
                 assert isinstance(operand, tree.Name)
                 self._misfit(test, operand, meaning, scope)
 
+    def _instead(self, of_statements: str) -> str:
+        """What to do about an order where none can stand."""
+        return _BEFORE_A_CALL if self._of == "rule" else of_statements
+
+    def _refuse_reversed(self, test: tree.Test, operand: tree.SetUnion, scope: Scope) -> None:
+        """`"rm" in command` looks for the value of an argument called `rm` in a set: where there is none, say so."""
+        part = operand.parts[0]
+        if not isinstance(part, tree.Name) or part.text in scope.arguments or scope.module.find(part.text) is not None:
+            return
+        from vigil_lang.semantics import other_calls  # late: a policy that judges needs none
+
+        if not scope.module.may_declare(part.text) and (said := other_calls.as_contained(test, scope)) is not None:
+            self.terms.fail("VGL201", f"no set named `{part.text}` is declared", scope.place(part.span), *said)
+
     def _misfit(self, test: tree.Test, operand: tree.Name, meaning: Meaning, scope: Scope) -> NoReturn:
         """A variable after `!=`, or a set where one value stands."""
         if isinstance(meaning, Variable):
+            from vigil_lang.semantics.other_calls import NULLS  # late: a policy that judges needs none
+
             message = "`!=` compares with a value, and `{}` is a variable"
+            if operand.text.lower() in NULLS and operand.text not in scope.arguments and not test.field.views:
+                present = f"has {to_text(test.field)}"
+                fix = Fix(f"write `{present}`", (Edit(test.span, present),))
+                help_text = f"a value that is null is absent: `{present}`"
+                self.terms.fail("VGL209", message.format(operand.text), scope.place(operand.span), help_text, fix)
             negated = f"not {to_text(test.field)} = {operand.text}"
             help_text = f"to compare with the variable, negate the whole test: `{negated}`"
             if operand.text not in scope.arguments and scope.binds_elsewhere(operand):
@@ -569,6 +595,11 @@ class Conditions:
         """A call's arguments are named; a lone value most often means a misspelt pattern."""
         shown = apply.name.text if isinstance(apply.name, tree.Name) else apply.name.raw
         self.terms.leave_open_if_broken(shown, scope)
+        from vigil_lang.semantics import other_calls  # late: a policy that judges needs none
+
+        if (said := other_calls.as_number(arg, scope) or other_calls.as_test(apply)) is not None:
+            message = "a call's argument is a condition, not a value"
+            self.terms.fail("VGL209", message, scope.place(arg.span), *said)
         near = nearest(shown, self._patterns(scope), 1)
         help_text = f"`{shown}` is no declared pattern, so its arguments are named: `argument = value`"
         fix = None
@@ -577,6 +608,14 @@ class Conditions:
             fix = Fix(f"write `{near[0]}`", (Edit(apply.name.span, near[0]),))
         message = "a call's argument is a condition, not a value"
         self.terms.fail("VGL209", message, scope.place(arg.span), help_text, fix)
+
+
+def _weekday(test: tree.Test) -> Fix | None:
+    """`mon` for `"Monday"`."""
+    day = test.operand.raw.lower() if isinstance(test.operand, tree.String) else ""
+    if test.field.name != f"{CONTEXT}weekday" or day not in context_fields.DAYS:
+        return None
+    return Fix(f'write `"{day[:3]}"`', (Edit(test.operand.span, f'"{day[:3]}"'),))
 
 
 def _gathered(name: str) -> tuple[tuple[str, str], ...]:

@@ -22,7 +22,8 @@ VIOLATES = f"{CONTEXT}violates"
 _OF_USER = f"{CONTEXT}user."
 _TEXTS = frozenset({"agent", "user", "run", "host"})
 _NUMBERS = {"tier": (0, 3), "hour": (0, 23), "calls": (0, 10**9)}
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAYS = tuple(day[:3] for day in DAYS)
 
 FIELDS = tuple(f"{CONTEXT}{name}" for name in (*_NUMBERS, "weekday", *sorted(_TEXTS)))
 """The fields that the context always has; those of `context.user.` are the user's own."""

@@ -67,9 +67,9 @@ class Module(Frozen, frozen=True, eq=False, weakref=True):
         """Whether an item that could not be read seems to declare a name: it is not certain that nothing does."""
         if not self.file.broken:
             return False
-        from vigil_lang.semantics.broken_items import seemingly_declared  # late: a policy that judges has none
+        from vigil_lang.semantics.broken_items import may_import, seemingly_declared  # late: one that judges has none
 
-        return name in seemingly_declared(self.file)
+        return name in seemingly_declared(self.file) or may_import(self.file)
 
     def names(self) -> list[str]:
         """Every name that can be referred to here."""

@@ -117,6 +117,8 @@ class Terms:
                 return Glob("*")
             case meaning:
                 assert isinstance(text, tree.Name)
+                if text.text not in scope.arguments:
+                    self.leave_open_if_broken(text.text, scope)
                 what = "a truth value" if text.text in ("true", "false") else described(meaning)
                 message = f"`~` takes a text pattern, and `{{}}` is {what}"
                 self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=True)
@@ -131,7 +133,10 @@ class Terms:
         try:
             predicate(found)
         except ValueError as error:
-            self.fail("VGL305", f"the regular expression is not valid: {error}", scope.place(regex.span))
+            from vigil_lang.semantics.other_calls import regex_meant  # late: a policy that judges needs none
+
+            message = f"the regular expression is not valid: {error}"
+            self.fail("VGL305", message, scope.place(regex.span), regex_meant(regex))
         return found
 
     def _glob(self, pattern: str, span: Span, scope: Scope) -> Matcher:

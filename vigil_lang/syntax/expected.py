@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, get_args
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, differ_by_a_slip, nearest
 from vigil_lang.diagnostics.shorten import cut
-from vigil_lang.syntax import other_notations, tree
+from vigil_lang.patterns import regex
+from vigil_lang.syntax import other_notations, other_shapes, tree
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
 
 if TYPE_CHECKING:
@@ -84,17 +86,17 @@ _MEANT = {
     "&": ("and", "conjunction is written `and`"),
     "||": ("or", "disjunction is written `or`"),
     "|": ("or", "disjunction is written `or`"),
-    "!": ("not ", "negation is written `not`"),
+    "!": ("not", "negation is written `not`"),
     "->": ("implies", "implication is written `implies`"),
     "=>": ("implies", "implication is written `implies`"),
     "=~": ("~", "matching is written `~`"),
     "<>": ("!=", "inequality is written `!=`"),
 }
 _HINTS = {
-    **dict.fromkeys("'`“”„‘’«»", "strings stand in double quotes"),
+    **dict.fromkeys("'`“”„‘’«»", other_shapes.QUOTED),
     "*": 'a glob stands in double quotes, and is matched by `~`; of actions it is `action ~ "file.*"`',
     "$": "names and numbers stand without a sign before them",
-    "-": "a comment starts with `//`",
+    "-": "a comment starts with `//`, what has to hold is `statement NAME: …`",
     "#": "a comment starts with `//`",
     ";": "nothing separates items but white space",
 }
@@ -110,12 +112,19 @@ _OTHER_ITEMS = {
         ("constraint", "property", "invariant", "assert", "check", "spec", "requirement", "forbid", "never", "always"),
         "what has to hold is `statement NAME: …`",
     ),
+    **dict.fromkeys(
+        ("deny", "permit", "allow", "default", "ask", "when", "if"),
+        "what becomes of a call is `rule NAME: when … then block`, what has to hold of a run `statement NAME: …`",
+    ),
     **dict.fromkeys(("module", "package", "namespace"), "a file begins with `policy NAME`"),
     **dict.fromkeys(
         ("parameter", "option", "setting", "config"), "what may be set otherwise is `param NAME: type = …`"
     ),
 }
 """Words of other notations that begin an item, and what does here."""
+_ITEMS = "what has to hold is `statement NAME: …`, what becomes of a call `rule NAME: when … then hold`"
+_STANDARD = regex(r"(?:import|include|open|load)\s+std\.\w+[ \t]*$", re.MULTILINE)
+_COMMENT = regex(r"(?:#+|--+)(?=[ \t])")
 _CLAUSES = ("run", "calls", "set", "expect")
 _MODES = {
     **dict.fromkeys(("allow", "accept", "permit", "grant"), "pass"),
@@ -151,18 +160,28 @@ def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     message = f"expected {_listed(accepted)}, found {_quoted(found.text)}"
     before = body.tokens[at - 1] if at else None
     rest = body.tokens[at + 1 :]
-    hint, fix = _borrowed(found, before, rest, accepted) or _advice(found, before, rest[0] if rest else None, accepted)
+    shaped = other_shapes.by_shape(source.text, body.tokens, at, accepted)
+    hint, fix = (
+        shaped
+        or _borrowed(found, before, rest, accepted)
+        or _advice(found, before, rest[0] if rest else None, accepted)
+    )
+    if fix is None and (sign := _COMMENT.match(source.text, found.start)) is not None:
+        fix = Fix("write `//`", (Edit(Span(*sign.span()), "//"),))
     return Diagnostic.of("VGL103" if foreign else "VGL101", message, source, found.span, help=hint, fix=fix)
 
 
-def unclosed(source: Source, token: Token) -> Diagnostic:
-    """The finding for a string or regular expression that its line does not close."""
-    if token.text.startswith('"'):
+def unclosed(source: Source, tokens: Sequence[Token], at: int) -> Diagnostic:
+    """The finding for a string or regular expression that its line does not close, the token at an index of an item."""
+    token, fix = tokens[at], None
+    if (rule := other_shapes.of_permissions(source.text, tokens, at)) is not None:
+        what, (hint, fix) = "regular expression", rule
+    elif token.text.startswith('"'):
         what, hint = "string", 'add the closing `"`'
     else:
         what, hint = "regular expression", "close it with `/`; a slash inside is written `\\/`"
     message = f"this {what} is not closed before the end of the line"
-    return Diagnostic.of("VGL102", message, source, token.span, help=hint)
+    return Diagnostic.of("VGL102", message, source, token.span, help=hint, fix=fix)
 
 
 def item_start(source: Source, token: Token) -> Diagnostic:
@@ -171,10 +190,14 @@ def item_start(source: Source, token: Token) -> Diagnostic:
     message = f"expected {words}, found {_quoted(token.text)}"
     other = _OTHER_ITEMS.get(token.text) if token.kind == "word" else None
     if other is not None:
-        return Diagnostic.of("VGL101", message, source, token.span, help=other)
+        fix = Fix("write `use`", (Edit(token.span, "use"),)) if _STANDARD.match(source.text, token.start) else None
+        return Diagnostic.of("VGL101", message, source, token.span, help=other, fix=fix)
+    if (sign := _COMMENT.match(source.text, token.start)) is not None:
+        fix = Fix("write `//`", (Edit(Span(*sign.span()), "//"),), safe=True)
+        return Diagnostic.of("VGL101", message, source, token.span, help=_HINTS[token.text], fix=fix)
     near = nearest(token.text, ITEM_WORDS | {TEST}, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
-    hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text)
+    hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text, _ITEMS)
     return Diagnostic.of("VGL101", message, source, token.span, help=hint, fix=fix)
 
 
@@ -200,7 +223,7 @@ def _quoted(text: str) -> str:
 
 def _borrowed(
     found: Token, before: Token | None, rest: Sequence[Token], accepted: set[str]
-) -> other_notations.Advice | None:
+) -> other_shapes.Advice | None:
     """What is said in another notation."""
     if "FORM1" in accepted:
         return other_notations.for_a_form(found, rest)
@@ -224,7 +247,13 @@ def _advice(
             right, why = "->", "how an event ended is written `-> ok` or `-> error`"
         elif found.text == "=>" and after and after.kind == "number":
             right, why = ">=", "at least is written `>=`"
-        return why, Fix(f"write `{right.strip()}`", (Edit(found.span, right),), safe=True)
+        right = right.strip()
+        # Words need room around them that signs do not.
+        left_of = (
+            " " if right.isalpha() and before and before.end == found.start and before.text not in ("(", "[") else ""
+        )
+        right_of = " " if right.isalpha() and after and after.start == found.end else ""
+        return why, Fix(f"write `{right}`", (Edit(found.span, f"{left_of}{right}{right_of}"),), safe=True)
     if before and before.text in ("action", "status") and found.text in _NEGATED_TESTS:
         return f"negate the whole condition: `not {before.text} …`", None
     if before and before.text in _NOT_A_FIELD and found.text in _TESTS:
@@ -234,6 +263,8 @@ def _advice(
     if before and before.text == "in" and found.kind == "number" and "LBRACE" in accepted:
         return "a window follows the brackets of its form: `atmost[3](…) in 10m since …`", None
     if found.text == "after" and "AFTER" not in accepted and "$END" in accepted:
+        if "WHERE" in accepted:
+            return "`after` stands once: where either will do it is `after a() or b()`", None
         return "`after` stands before `where`", None
     if found.text == "record" and before and accepted == {"COMMA", "$END"}:
         return "`record` stands before `relaxes`", None
@@ -241,8 +272,10 @@ def _advice(
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
     if "MODE" in accepted and found.kind == "word" and (mode := _MODES.get(found.text)):
         return f"to {found.text} is written `{mode}`", Fix(f"write `{mode}`", (Edit(found.span, mode),))
-    if "OK" in accepted and found.kind in ("word", "string"):
+    if "OK" in accepted and found.kind in ("word", "string", "number"):
         status = _STATUSES.get(found.text.lower()) if found.kind == "word" else None
+        if found.kind == "number":
+            status = "ok" if found.text == "0" else "error"
         fix = None if status is None else Fix(f"write `{status}`", (Edit(found.span, status),))
         return 'a status is `ok` or `error`; an argument called status is written `"status"`', fix
     if "EXPECT" in accepted and found.kind == "word" and (near := nearest(found.text, _CLAUSES, 1)):
@@ -253,12 +286,14 @@ def _advice(
         return "text stands in double quotes", Fix(f'write `"{found.text}"`', (Edit(found.span, f'"{found.text}"'),))
     if found.kind == "string" and after and after.text == "(" and "NAME" in accepted and "COLON" not in accepted:
         return f"such a name follows an id: `e1: {_short(found.text)}(…)`", None
-    if found.text in ("[", "(") and "LBRACE" in accepted:
-        return "lists and sets stand in braces, such as `{1, 2}`", None
     if before and before.text == "violated" and "MOMENT" in accepted and found.kind == "word":
         return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))
     if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
         return f"close the run before `{before.text}` with `}}`", None
+    if found.text == "{" and {"LPAR", "NAME"} <= accepted and "LBRACE" not in accepted:
+        return "a test is written `k = 3`; braces hold the elements of a set", None
+    if found.text == "-" and "$END" not in accepted and (after is None or after.text != "-"):
+        return None, None
     return _HINTS.get(found.text), None
 
 

@@ -10,13 +10,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Edit, Fix, Span
+from vigil_lang.syntax.other_shapes import TEMPORAL, Advice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.syntax.scan import Token
-
-Advice = tuple[str, Fix | None]
 
 _NEVER = "what must never happen is `abs(…)`"
 _LATER = "what must follow is `resp(trigger, response)`"
@@ -68,6 +67,12 @@ _BETWEEN_CONDITIONS = {
 }
 
 _BEHIND = {
+    **dict.fromkeys(("iff", "equiv"), "`A iff B` is two statements: `always A implies B`, `always B implies A`"),
+    "xor": "one of two and not both is `(A or B) and not (A and B)`",
+    "before": "`A before B` as a rule on B is `prec(B, A)`, in a body `B implies earlier A`",
+    "requires": "`A requires B` is `prec(A, B)`, in a body `A implies earlier B`",
+    **dict.fromkeys(("release", "releases", "R", "V"), "what holds until something lets go of it is `… weak until …`"),
+    **dict.fromkeys(("trigger", "triggers", "T"), "what holds since something is `… weak since …`"),
     "when": "a statement that applies only after something ends with `after …`, one for some values with `where …`",
     "if": "a statement that applies only after something ends with `after …`, one for some values with `where …`",
     "unless": _EITHER,
@@ -77,11 +82,11 @@ _BEHIND = {
     "then": "what becomes of a call is said by a rule: `rule r: when … then hold`",
 }
 """Words behind a condition or a form."""
-_BEFORE_CONDITIONS = {
-    **dict.fromkeys(("previously", "before", "once", "past", "already", "preceded"), "what came before is `earlier …`"),
-    **dict.fromkeys(("eventually", "next", "afterwards", "finally", "after", "then"), "what comes behind is `later …`"),
-    **dict.fromkeys(("missing", "absent", "no", "without", "lacks"), "what an event does not have is `not has k`"),
-}
+_INTERVALS = {"U": "until", "W": "weak until", "S": "since", "UNTIL": "until", "SINCE": "since", "wuntil": "weak until"}
+"""Words of temporal logics between two conditions."""
+_BEFORE_CONDITIONS = TEMPORAL | dict.fromkeys(
+    ("missing", "absent", "no", "without", "lacks"), "what an event does not have is `not has k`"
+)
 """Words before a condition or a field."""
 _REGEX_OR_GLOB = "a regular expression stands between slashes, `/…/`, and a glob in quotes, both without more"
 _IN_PARENTHESES = "the arguments of a call are tested in parentheses: `a(k = 3)`"
@@ -96,11 +101,13 @@ _TESTS = {
     "lte": "<=",
     **dict.fromkeys(("matches", "match", "matching", "regex", "like", "glob"), "~"),
     **dict.fromkeys(("includes", "include", "contain", "containing", "has"), "contains"),
+    **dict.fromkeys(("intersects", "oneof", "one_of", "among", "anyof", "any_of"), "in"),
 }
 _AT_AN_END = {
-    **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix"), "{}*"),
+    **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix", "pmatch"), "{}*"),
     **dict.fromkeys(("endswith", "endsWith", "ends_with", "ends", "suffix"), "*{}"),
 }
+_IN_ANY_CASE = {"icontains": "contains", "iequals": "=", "ieq": "=", "ilike": "~", "imatches": "~"}
 _OF_PATTERNS = frozenset({"r", "re", "rx", "regex", "regexp", "glob", "f", "b", "u"})
 _OPERATORS_IN_TWO = {"=<": "<=", "!==": "!="}
 _BOUNDED = (
@@ -247,31 +254,43 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
         return _IF, None
     if before.text == "NOT":
         return "negation is written `not`", _written("not", before.span)
-    if before.text in _BEFORE_CONDITIONS and found.kind == "word":
-        return _BEFORE_CONDITIONS[before.text], None
+    if before.text.lower() in _BEFORE_CONDITIONS and found.kind == "word":
+        return _BEFORE_CONDITIONS[before.text.lower()], None
     if found.text in ("{", "where", "with") or (found.text == "[" and rest and rest[0].kind == "word"):
         return _IN_PARENTHESES, None
     if found.text in ("exists", "exist", "present"):
         return f"that there is one is `has {before.text}`", None
     after = rest[0] if rest else None
-    if found.text == "is" and after is not None and after.text == "not":
+    word = found.text if found.text in _AT_AN_END else found.text.lower()
+    if word == "is" and after is not None and after.text == "not":
         value = rest[1] if len(rest) > 1 else None
         plain = value is not None and value.kind in ("string", "number")
         return "this is written `!=`", _written("!=", Span(found.start, after.end)) if plain else None
     if found.text == "==" and after is not None and after.text == "=" and after.start == found.end:
         return "equality is written `=`", _written("=", Span(found.start, after.end))
-    if found.text in _AT_AN_END and after is not None and after.kind == "string":
+    if (operator := _IN_ANY_CASE.get(word)) is not None:
+        plain = after is not None and after.kind == "string" and after.text == after.text.lower()
+        written = f":lower {operator}"
+        fix = _written(written, Span(before.end, found.end)) if plain and found.start > before.end else None
+        return f"in letters of either case is `{before.text}{written} …`, with a text in small letters", fix
+    if word in _AT_AN_END and after is not None and after.kind == "string":
         text = after.text[1:-1]
-        written = f'~ "{_AT_AN_END[found.text].format(text)}"'
+        written = f'~ "{_AT_AN_END[word].format(text)}"'
         plain = not set(text) & set("*?\\")
         return f"a glob matches the whole text: `{written}`", (
             _written(written, Span(found.start, after.end)) if plain else None
         )
-    operator = _TESTS.get(found.text)
+    if word in _AT_AN_END:
+        return f'a glob matches the whole text: `~ "{_AT_AN_END[word].format("…")}"`, one of several `~ {{…}}`', None
+    operator = _TESTS.get(word)
     if operator is None:
         return None
     if operator != "~":
-        certain = after is not None and after.text != "not" and (after.kind in ("string", "number", "word"))
+        certain = (
+            after is not None
+            and after.text != "not"
+            and (after.text == "{" if operator == "in" else after.kind in ("string", "number", "word"))
+        )
         return f"this is written `{operator}`", _written(operator, found.span) if certain else None
     hint = "globs, in quotes, and regular expressions, between slashes, are matched by `~`"
     return hint, _written("~", found.span) if after is not None and after.kind == "regex" else None
@@ -296,6 +315,13 @@ def for_the_rest(found: Token, before: Token, rest: Sequence[Token], accepted: s
         return "what becomes of the call follows `then`", _written(written, found.span)
     if accepted == {"COLON"} and found.text in ("=", ":="):
         return "a colon follows the name", _written(":", Span(before.end, found.end))
+    if found.text == "since" and "AFTER" in accepted:
+        return "what applies only once something has happened ends with `after …`", _written("after", found.span)
+    if found.text == "and" and "RECORD" in accepted:
+        fix = Fix("leave out `and`", (Edit(Span(before.end, found.end), ""),))
+        return "`record` and `relaxes` follow without a word between", fix
+    if "SINCE" in accepted and (same := _INTERVALS.get(found.text)) is not None:
+        return f"this is written `{same}`", _written(same, found.span)
     return (_BEHIND[found.text], None) if accepted & {"AND", "$END"} and found.text in _BEHIND else None
 
 

@@ -164,9 +164,9 @@ class _Assembly:
             return _words_for_errors().item_start(self.source, head)
         if finding := _too_large(self.source, code):
             return finding
-        for token in code:
+        for at, token in enumerate(code):
             if token.kind == "unclosed":
-                return _words_for_errors().unclosed(self.source, token)
+                return _words_for_errors().unclosed(self.source, code, at)
         body = Body(code)
         self.bodies.append(body)
         try:

@@ -11,8 +11,9 @@ from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free,
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
-from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
+from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_ellipsis, is_regex
 from vigil_lang.lint.rules.role_values import is_never_had
+from vigil_lang.lint.rules.unknown_kind import family_meant
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text_patterns import Glob, quote
@@ -55,6 +56,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue  # `reads_like("/etc/passwd")`: the pattern takes globs, and one may stand for itself
         if (
             is_regex(use, text)
+            or is_ellipsis(use, text)
             or alternatives(use, text)
             or holds_operator(use, text)
             or amiss(use, text, subject)
@@ -87,6 +89,8 @@ def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
         return
     if compared_regex(use) is not None:
         return  # VGL329
+    if field is None and isinstance(use.operand, tree.String) and family_meant(value(use.operand) or "") is not None:
+        return  # VGL308
     if use.operator == "contains" and not free:
         return
     looks = _CONTAINED if free else _GLOB

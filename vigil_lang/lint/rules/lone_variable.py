@@ -7,6 +7,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.lint.other_arguments import names_a_call
+from vigil_lang.lint.rules.role_values import NO, SWITCHES, YES
 from vigil_lang.lint.rules.variable_as_argument import tested_as_arguments
 from vigil_lang.semantics.meanings import Text
 from vigil_lang.semantics.mentions import first_mention
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.lint.policy_parts import Operand
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.lint.variables import UnjoinedVariables
     from vigil_lang.semantics import core
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
@@ -40,9 +43,13 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         for variable in found.lone:
             if variable in mistaken or policy.module.may_declare(variable):
                 continue  # VGL326, or what is wrong with its declaration, says what was meant
+            if any(names_a_call(one.test.field.name, tree.Name(variable)) for one in found.mentions[variable]):
+                continue  # VGL334
             conditions.start()
             place = first_mention(found.statement, variable, policy.module, conditions)
-            if place is not None:
+            if place is not None and (switched := _switched(variable, found, place)) is not None:
+                yield switched
+            elif place is not None:
                 yield _lone(variable, place, [x for x in variables if x != variable], conditions, policy)
         for variable in found.counted:
             if is_text(variable, found.mentions[variable][0].test.field):
@@ -50,6 +57,25 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 place = first_mention(found.statement, variable, policy.module, conditions)
                 if place is not None:
                     yield _counted(variable, place)
+
+
+def _switched(variable: str, found: UnjoinedVariables, place: Place) -> Diagnostic | None:
+    """`force = yes`: an option without a value is `true` where it is given, and absent where it is not."""
+    mentions = found.mentions[variable]
+    name = mentions[0].test.field.name if mentions else ""
+    given, absent = variable.lower() in YES | {"true"}, variable.lower() in NO
+    if name not in SWITCHES or not (given or absent):
+        return None
+    written = f"{name} = true" if given else f"not has {name}"
+    plain = given and place.source.text[place.span.start : place.span.end] == variable
+    return Diagnostic.of(
+        "VGL301",
+        f"`{variable}` occurs only once, so it stands for any value",
+        place.source,
+        place.span,
+        help=f"a bare name is a variable; {'with the option' if given else 'without it'} is `{written}`",
+        fix=Fix("write `true`", (Edit(place.span, "true"),)) if plain else None,
+    )
 
 
 def _is_text(subject: Subject, variable: str, reads: core.Reads) -> bool:

@@ -25,7 +25,7 @@ _TEMPORAL: Final = (core.Earlier, core.Later, core.Since, core.Until, core.Repea
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Statements that ask for anything but one thing, and bodies of `always` that ask every event to be one action."""
     for statement in subject.policy.statements:
-        found = _everything(statement) if statement.preset is None else None
+        found = _everything(statement) or _in_between(statement) if statement.preset is None else _all_but(statement)
         if found is None:
             found = next((f for holds in _wanted(statement) if (f := _anything(holds, statement)) is not None), None)
         if found is not None:
@@ -107,6 +107,55 @@ def _everything(statement: Statement) -> Diagnostic | None:
         help=help_text,
         fix=fix,
     )
+
+
+def _all_but(statement: Statement) -> Diagnostic | None:
+    """`abs(not a())` of one kind: a message of the user and a call that does something else break it as well."""
+    if statement.preset is None or not statement.preset.forbids_outright or statement.syntax.after is not None:
+        return None
+    (holds,) = core.conditions(statement.requirement.theta)[:1] or (None,)
+    if holds is None or not isinstance(holds.condition, core.NotC) or holds.span is None:
+        return None
+    names = names_of(holds.condition.body)
+    if names is None or len(names) != 1 or not _are_kinds(names):
+        return None
+    (name,) = names
+    return Diagnostic.of(
+        "VGL335",
+        f"every event would have to be `{name}`",
+        statement.source,
+        holds.span,
+        help="what must happen at least once is `atleast[1](…)`, what must come first the guard of `prec(…, …)`",
+    )
+
+
+def _in_between(statement: Statement) -> Diagnostic | None:
+    """`a() since b()`: each event after the last b would have to be an a, where one a since then was meant."""
+    for body in core.bodies(statement.requirement.theta):
+        if not isinstance(body, core.Since | core.Until) or not isinstance(body.left, core.Holds):
+            continue
+        names, span = names_of(body.left.condition), body.left.span
+        if not names or span is None or not _are_kinds(names):
+            continue
+        shown = " or ".join(f"`{name}`" for name in sorted(names)[:3])
+        word = "since" if isinstance(body, core.Since) else "until"
+        meant = (
+            "one `a()` after the last `b()` is `not b() since a()`" if word == "since" else "`a()` then is `later a()`"
+        )
+        return Diagnostic.of(
+            "VGL335",
+            f"every event in between would have to be {shown}",
+            statement.source,
+            span,
+            help=f"`a() {word} b()` asks it of each of them; {meant}",
+        )
+    return None
+
+
+def _are_kinds(names: frozenset[str]) -> bool:
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    return vocabulary().kinds.keys() >= names
 
 
 def _is_temporal(theta: core.Theta) -> bool:

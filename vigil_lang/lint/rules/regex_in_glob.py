@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import field_text, glob_of, is_free, texts, value
+from vigil_lang.lint.literal_texts import field_text, glob, glob_of, held, is_free, texts, value
 from vigil_lang.lint.paths import ROLES
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.semantics.text_patterns import Expression, predicate, quote
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ANCHORED = re.compile(r"\^.*[\w)].*|.*[\w)\]+*]\$", re.DOTALL)
 _SURROUNDED = re.compile(r"\.[*+].*\w.*\.[*+]", re.DOTALL)
-_GROUP = re.compile(r"\([^()]*\|[^()]*\)|\(\?|\][+*]|\[[a-z]-[a-z]|\[0-9\]|\\[dsw][+*]|\w\\\.\.[+*]")
+_GROUP = re.compile(r"\([^()]*\|[^()]*\)|\(\?|\][+*]|\[[a-z]-[a-z]|\[0-9\]|\\[dsw][+*]|\w\\\.\.[+*]|\.[+*]\\\.")
 _BETWEEN = re.compile(r"[\w)]\.[*+][\w\s(-]")
 _BEGINS = re.compile(r"\.\*.*\\\.\w+", re.DOTALL)
 _STAR_OF_A_GLOB = re.compile(r"(?:^|[^.\])dswDSW]|(?<!\\)[dswDSW])\*")
@@ -33,6 +33,8 @@ _CHOICE = re.compile(
 _CLASS = re.compile(r"(?P<head>[^\[\]{}()\\]*\.)\[(?P<letters>[A-Za-z0-9]{2,6})\](?P<tail>[\w.*]*)")
 """A class of letters in an extension, `*.[ch]`; elsewhere brackets may be a part of a name, as in `app/[slug]/page`."""
 _NEGATED = re.compile(r"!(?=[^!]*[*.])[\w*./~-]+")
+_ELLIPSIS = re.compile(r"(?:^|(?<=[ (,]))\.\.\. | \.\.\.(?:$|(?=[),]))|(?<=[(,])\.\.\.(?=[),])")
+_OF_PROGRAMS = frozenset({"command", "code", "program_text", "query"})
 _WORD_BOUNDARIES = re.compile(r"(?<!\w)\\b\w+\\b(?!\w)")
 _PLAIN = frozenset({"command", "program", "host", "url", "file_path"}) | ROLES
 """Arguments whose values are hardly regular expressions themselves."""
@@ -45,14 +47,47 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         if use.operator in ("~", "!~"):
             text = glob_of(use, subject.policy.module)
-            if text is not None and is_negated(use, text):
+            if text is None:
+                for string, replaceable in held(use, subject.policy.module):
+                    yield from _element(use, string, subject, replaceable=replaceable)
+            elif is_ellipsis(use, text):
+                yield _ellipsis(use, text, subject)
+            elif is_negated(use, text):
                 yield _not(use, text, subject)
-            elif text is not None and (listed := alternatives(use, text)):
+            elif listed := alternatives(use, text):
                 yield _listed(use, text, listed, subject)
-            elif text is not None and is_regex(use, text):
+            elif is_regex(use, text):
                 yield _matched(use, text, subject)
         elif (text := compared_regex(use)) is not None:
             yield _compared(use, text, subject)
+
+
+def _element(use: Use, string: tree.String, subject: Subject, *, replaceable: bool) -> Iterator[Diagnostic]:
+    """The finding of one glob among others."""
+    text = glob(string)
+    if text is None:
+        return
+    help_text, written = "", None
+    if is_negated(use, text):
+        help_text = f"what is left out is a test of its own: `{_name(use)[1:-1]} !~ {quote(text[1:])}`"
+    elif listed := alternatives(use, text):
+        written = ", ".join(map(quote, listed))
+        help_text = f"alternatives are globs of their own: `{written}`"
+    elif is_regex(use, text):
+        written = None if _STAR_OF_A_GLOB.search(text) else _written(text)
+        help_text = f"a regular expression stands between slashes: `{written}`" if written else _BETWEEN_SLASHES
+    if help_text:
+        signs = "`!` stands for itself" if text[:1] == "!" else "only `*` and `?` are special"
+        yield Diagnostic.of(
+            "VGL329",
+            f"{_name(use)} is matched with the glob `{text}`, in which {signs}",
+            subject.policy.module.source,
+            string.span,
+            help=help_text,
+            fix=Fix(f"write `{written}`", (Edit(string.span, written),))
+            if written is not None and replaceable
+            else None,
+        )
 
 
 def _matched(use: Use, text: str, subject: Subject) -> Diagnostic:
@@ -96,6 +131,25 @@ def _not(use: Use, text: str, subject: Subject) -> Diagnostic:
         use.operand.span,
         help=f"what a glob does not match is `{written}`",
         fix=fix,
+    )
+
+
+def is_ellipsis(use: Use, text: str) -> bool:
+    """Whether `...` stands for any text in a glob of a command line or of code, as in other tools."""
+    free = use.field is not None and use.field.kind != "output" and use.field.name in _OF_PROGRAMS
+    return free and _ELLIPSIS.search(text) is not None
+
+
+def _ellipsis(use: Use, text: str, subject: Subject) -> Diagnostic:
+    written = quote(_ELLIPSIS.sub("*", text))
+    fix = Fix(f"write `{written}`", (Edit(use.operand.span, written),)) if type(use.operand) is tree.String else None
+    return Diagnostic.of(
+        "VGL329",
+        f"{_name(use)} is matched with the glob `{text}`, in which `...` stands for itself",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"any text is `*`: `{written}`",
+        fix=fix if "\\" not in text else None,
     )
 
 

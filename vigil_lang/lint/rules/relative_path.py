@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import glob, texts, value
+from vigil_lang.lint.literal_texts import glob, held, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_negated, is_regex
 from vigil_lang.semantics.text_patterns import quote
@@ -28,8 +28,13 @@ _HELP: dict[Fault, str] = {
     "url": "an event has the path alone, also where a call was given an address of a file",
     "not normal": "the paths of events have no `//`, no `/./` or `/../`, and no `/` at the end",
 }
+_ANCHORED = r"the paths of events are absolute: begin with `^\/`, or with `(^|\/)` for a file in any directory"
+_NAME_FIRST = re.compile(r"\^(?:\w|\\\.\w)")
 _AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
 """A folder and the way out of it."""
+_OF_A_HOME = re.compile(r"\^?~\\/")
+_HOME_IN_A_GLOB = 'a home folder is `~/` only where nobody knows it; a glob stands for both: `~ "~/.ssh/*"`'
+_WAY_OUT = re.compile(r"(?:^|/)\.\./|/\./")
 _OF_A_SHARE = re.compile(r"(?://|\\{2,4})[^/\\]")
 """As Windows names a folder of another machine, which no path of this one is."""
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
@@ -39,17 +44,24 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts and expressions that miss the paths they are held against."""
     source = subject.policy.module.source
     for use in subject.parts.uses:
-        if use.field is None or use.field.name not in _NAMES or use.operator == "contains":
+        if use.field is None or use.field.name not in _NAMES:
+            continue
+        if use.operator == "contains":
+            yield from _out_of_a_folder(use, subject)
             continue
         if isinstance(use.operand, tree.Regex):
-            if regex_amiss(use, use.operand, subject):
+            if _OF_A_HOME.match(use.operand.raw) and amiss(use, "~ann/x", subject) is not None:
+                message = "this regular expression misses absolute paths"
+                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=_HOME_IN_A_GLOB)
+            elif regex_amiss(use, use.operand, subject):
                 message = "no absolute path matches this regular expression"
-                help_text = _HELP["backslash" if r"\\" in use.operand.raw else "relative"]
-                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=help_text)
+                help_text = _HELP["backslash"] if r"\\" in use.operand.raw else _ANCHORED
+                fix = _from_any_folder(use.operand) if help_text is _ANCHORED else None
+                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=help_text, fix=fix)
             continue
         if compared_regex(use) is not None:
             continue  # VGL329
-        for string in texts(use.operand):
+        for string, replaceable in held(use, subject.policy.module):
             text = glob(string) if "~" in use.operator else value(string)
             if text is None or ("~" in use.operator and _is_said_elsewhere(use, text)):
                 continue
@@ -58,8 +70,26 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 message = f"no absolute path matches `{text}`" if fault != "home" else f"`{text}` misses absolute paths"
                 ends = fault == "not normal" and text.endswith("/")
                 help_text = _help_of_folder(text) if ends else _HELP[fault]
-                fix = None if ends else _fix(use, string, text)
+                fix = _fix(use, string, text) if replaceable and not ends else None
                 yield Diagnostic.of("VGL319", message, source, string.span, help=help_text, fix=fix)
+
+
+def _out_of_a_folder(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    """`path contains "../"`: an event has the path without a way out of a folder."""
+    for string in texts(use.operand):
+        text = value(string)
+        if text is not None and _WAY_OUT.search(text) and amiss(use, "/a/../b", subject) is not None:
+            message = f"no absolute path contains `{text}`"
+            help_text = f'{_HELP["not normal"]}; outside of a folder is `!~ "/folder/*"`'
+            yield Diagnostic.of("VGL319", message, subject.policy.module.source, string.span, help=help_text)
+
+
+def _from_any_folder(regex: tree.Regex) -> Fix | None:
+    """`/(^|\\/)\\.env$/` for `/^\\.env$/`, where what follows is the beginning of a name."""
+    if _NAME_FIRST.match(regex.raw) is None or "|" in regex.raw:
+        return None
+    written = f"/(^|\\/){regex.raw[1:]}/{'i' if regex.ignore_case else ''}"
+    return Fix(f"write `{written}`", (Edit(regex.span, written),))
 
 
 def _is_said_elsewhere(use: Use, text: str) -> bool:
@@ -92,7 +122,7 @@ def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
         return Fix(f"write `{quote(rest)}`", (Edit(string.span, _quoted(rest, use)),))
     if "~" in use.operator:
         return Fix(f'write `"*/{rest}"`', (Edit(string.span, _quoted(f"*/{rest}", use)),))
-    if use.through is None and use.field is not None and use.operator in ("=", "!="):
+    if string is use.operand and use.through is None and use.field is not None and use.operator in ("=", "!="):
         escaped = re.sub(r"[*?\\]", r"\\\g<0>", rest)
         written = f"{'~' if use.operator == '=' else '!~'} {_glob_literal(f'*/{escaped}')}"
         return Fix(f"write `{written}`", (Edit(Span(use.field.span.end, string.span.end), f" {written}"),))

@@ -1,7 +1,7 @@
 """VGL334: arguments that are no role of the kind.
 
-They are another word for one of its roles (`git.push(branch = …)` for `revision`), or a role that only events of other
-kinds have: `file.read(url = …)`.
+They are another word for one of its roles (`git.push(branch = …)` for `revision`), a role that only events of other
+kinds have (`file.read(url = …)`, `git.commit(command = …)`), or how the call ended: `test.run(exit_code != 0)`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix
-from vigil_lang.lint import paths
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.lint import other_arguments, paths
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from vigil_lang.lint.subject import Subject
 
@@ -31,7 +31,7 @@ _ROLES: Final = {
     "package": "name library module pkg dependency",
     "command": "cmd",
     "amount": "sum total price",
-    "query": "sql",
+    "query": "sql statement text",
     "variable": "name key",
     "secret": "name key",
     "message": "text title",
@@ -54,9 +54,21 @@ _FILES: Final = (
 )
 _TALK: Final = "user.message user.ask agent.message"
 _PAYMENTS: Final = "payment.transfer payment.refund"
+_GIT: Final = "git.add git.commit git.push git.merge git.checkout git.fetch git.clone"
+_DONE: Final = (
+    f"{_FILES.replace(' file.search', '')} {_TALK} {_PAYMENTS} {_GIT} package.install package.remove package.publish "
+    "test.run net.download net.upload message.send code.check archive.create archive.extract"
+)
+"""Kinds of what programs do; none of those that do it has what it was called by, nor runs something elsewhere."""
 _FOREIGN: Final = {
-    role: frozenset(kinds.split())
+    role: frozenset(kinds.split()) | ({"shell.run"} if role not in ("command", "code") else frozenset())
     for role, kinds in {
+        "command": f"{_DONE} process.run",
+        "code": f"{_TALK} {_PAYMENTS} {_GIT} file.write file.delete file.copy net.download net.upload message.send "
+        "shell.run",
+        "text": "file.read file.delete file.copy file.move file.stat dir.list git.push net.download",
+        **dict.fromkeys(("program", "argv", "argument", "flag", "subcommand"), f"{_TALK} {_PAYMENTS}"),
+        **dict.fromkeys(("path", "source", "target", "query"), f"{_TALK} {_PAYMENTS}"),
         "url": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.merge git.checkout env.read env.set skill.load",
         "host": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.merge git.checkout test.run message.send "
         "package.install package.remove env.read env.set skill.load",
@@ -75,8 +87,27 @@ _FOREIGN: Final = {
 """Roles of other kinds, and kinds that are not about them.
 
 Of the shipped programs no more than one fills such a role beside such a kind (`vagrant init URL` writes a file); else
-only an option may happen to be called so.
+only an option may happen to be called so. `command` of `process.run` is what a program runs elsewhere (`ssh`), so a
+test that names the program as well is right.
 """
+
+
+_OF_A_PROGRAM: Final = frozenset({"program", "argv", "argument", "flag", "subcommand"})
+_INSTEAD: Final = {
+    "command": "a command line is `command` of `shell.run`; the event of a program has its words in `argv`, "
+    "its options in `flag`",
+    "code": "code that is run is `code` of `code.run`; what is written into a file is `text` of `file.write`",
+    "text": "what was read is `output`; what is written is `text` of `file.write`",
+    **dict.fromkeys(
+        _OF_A_PROGRAM, "each program of a command line is a `process.run` of its own; the whole line is `command`"
+    ),
+}
+_ENDED: Final = {
+    **dict.fromkeys(("exit_code", "exitcode", "exit_status", "returncode", "return_code"), "0"),
+    **dict.fromkeys(("success", "succeeded"), "true"),
+    "failed": "false",
+}
+"""Other words for how a call ended, and their value where it went well."""
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -93,6 +124,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if kinds and meant and not _is_known(meant, use, subject) and not _is_seen(use.field.name, kinds, subject):
             yield _finding(use, meant, sorted(kinds), subject)
     yield from _foreign(subject)
+    yield from other_arguments.find(subject)
 
 
 def _foreign(subject: Subject) -> Iterator[Diagnostic]:
@@ -102,11 +134,49 @@ def _foreign(subject: Subject) -> Iterator[Diagnostic]:
     fields += [(Use(item, has, has.field, "=", tree.Boolean(True)), has.field) for item, has in parts.has]
     for use, field in fields:
         never = _FOREIGN.get(field.name)
-        if never is None or field.kind == "output":
+        if (never is None and field.name not in _ENDED) or field.kind == "output":
             continue
         kinds = paths.actions_of(use, subject)
-        if kinds and kinds <= never and not _is_seen(field.name, kinds, subject):
+        if not kinds or _is_seen(field.name, kinds, subject):
+            continue
+        if never is None:
+            if _are_known(kinds):
+                yield _ending(use, field, sorted(kinds), subject)
+        elif kinds <= never and not (field.name == "command" and _looks_at(_OF_A_PROGRAM, use, subject)):
             yield _foreign_role(field, sorted(kinds), subject)
+
+
+def _are_known(kinds: frozenset[str]) -> bool:
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    return vocabulary().kinds.keys() >= kinds
+
+
+def _ending(use: Use, field: tree.Field, kinds: list[str], subject: Subject) -> Diagnostic:
+    """`test.run(exit_code != 0)`: how a call ended is its status."""
+    well, operand, fix = _ENDED[field.name], use.operand, None
+    written = operand.raw if isinstance(operand, tree.Number) else str(getattr(operand, "value", "")).lower()
+    if use.expr.span == Span(field.span.start, use.operand.span.end) and not field.views:
+        ok = {
+            ("=", True): "ok",
+            ("!=", True): "error",
+            (">", True): "error",
+            ("=", False): "error",
+            ("!=", False): "ok",
+        }
+        other = well != "0" and written in ("true", "false")
+        status = ok.get((use.operator, written == well)) if written == well or other else None
+        fix = (
+            None if status is None else Fix(f"write `status = {status}`", (Edit(use.expr.span, f"status = {status}"),))
+        )
+    return Diagnostic.of(
+        "VGL334",
+        f"`{field.name}` is no role of `{kinds[0]}`: how a call ended is its status",
+        subject.policy.module.source,
+        field.name_span,
+        help="it is tested by `status = ok` and `status = error`",
+        fix=fix,
+    )
 
 
 def _foreign_role(field: tree.Field, kinds: list[str], subject: Subject) -> Diagnostic:
@@ -118,16 +188,26 @@ def _foreign_role(field: tree.Field, kinds: list[str], subject: Subject) -> Diag
         f"`{field.name}` is no role of `{kinds[0]}`: events of other kinds have it, as {' and '.join(having[:2])}",
         subject.policy.module.source,
         field.name_span,
-        help=f"`{field.name}` is there only where a tool or an option is called so",
+        help=_help_of(field.name, kinds),
     )
+
+
+def _help_of(role: str, kinds: list[str]) -> str:
+    if kinds == ["shell.run"] and role not in _OF_A_PROGRAM:
+        return "what a command line does is events of their own, such as `file.write`; the line itself is `command`"
+    return _INSTEAD.get(role, f"`{role}` is there only where a tool or an option is called so")
 
 
 def _is_known(meant: tuple[str, ...], use: Use, subject: Subject) -> bool:
     """Whether the same item looks at one of the roles as well."""
+    return _looks_at(meant, use, subject)
+
+
+def _looks_at(roles: Collection[str], use: Use, subject: Subject) -> bool:
     parts = subject.parts
     fields = [has.field for item, has in parts.has if item is use.item]
     fields += [other.field for other in parts.uses if other.item is use.item and other.field is not None]
-    return any(field.name in meant for field in fields)
+    return any(field.name in roles for field in fields)
 
 
 @lru_cache(maxsize=1024)

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint import paths
-from vigil_lang.lint.literal_texts import glob, texts, value
+from vigil_lang.lint import command_words, paths
+from vigil_lang.lint.literal_texts import glob, held, value
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.trace.values import canonical, number
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Never(NamedTuple):
-    """Why a role never has a value, what to do, and the value that was meant, or the field and the value."""
+    """Why a role never has a value, what to do, and the value that was meant, or the field and the value.
+
+    Where the field is the empty text, the value is what stands in the place of the whole test.
+    """
 
     why: str
     help: str
@@ -34,17 +37,19 @@ _VARIABLE = re.compile(
 )
 """What stands for a folder in other notations: variables, commands, and placeholders of templates."""
 _HOME = frozenset({"$HOME", "${HOME}", "%USERPROFILE%"})
-_PORT = re.compile(r"[^:]+:[0-9]+")
+_TEXTS = frozenset({"=", "!=", "in", "not in", "~", "!~"})
+_ORDERS = frozenset({"<", "<=", ">", ">="})
+_PORT = re.compile(r"[^:]+:(?:[0-9]+|\*)")
 _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
 _VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _DASH = re.compile(r"[‐-―−]{1,2}(?=[A-Za-z])")
-_SWITCHES = frozenset(
+SWITCHES = frozenset(
     ["force", "amend", "recursive", "dry-run", "no-verify", "hard", "all", "global", "verbose", "quiet"]
 )
 """Options that take no value in any program."""
-_YES = frozenset({"yes", "on", "1"})
-_NO = frozenset({"no", "off", "0", "false"})
+YES = frozenset({"yes", "on", "1"})
+NO = frozenset({"no", "off", "0", "false"})
 _OF_A_SHELL = re.compile(r"\$\{?(?P<name>[\w*?]+)\}?|%(?P<percent>[\w*?]+)%")
 
 
@@ -53,16 +58,23 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for use in subject.parts.uses:
         if use.field is None or use.field.kind == "output" or use.field.views or use.operator == "contains":
             continue
-        if use.operator not in ("=", "!=", "in", "not in", "~", "!~"):
+        if (
+            use.field.name == "version"
+            and use.operator in _ORDERS
+            and not use.field.views
+            and _is_of_kinds(use, subject)
+        ):
+            yield _ordered_version(use, subject)
+        if use.operator not in _TEXTS:
             continue
         if (found := _switched(use)) is not None and _is_of_kinds(use, subject):
             yield _finding(use, *found, subject)
         matched = use.operator in ("~", "!~")
-        for string in texts(use.operand):
+        for string, replaceable in held(use, subject.policy.module):
             text = glob(string) if matched else value(string)
             never = None if text is None else _why_never(use, text, subject)
             if text is not None and never is not None:
-                yield _finding(use, string, text, never, subject)
+                yield _finding(use, string, text, never if replaceable else never._replace(meant=None), subject)
 
 
 def is_never_had(use: Use, text: str, subject: Subject) -> bool:
@@ -73,6 +85,8 @@ def is_never_had(use: Use, text: str, subject: Subject) -> bool:
 def _why_never(use: Use, text: str, subject: Subject) -> Never | None:
     if use.field is None or use.field.kind == "output" or use.field.views:
         return None
+    if use.field.name == "flag" and (options := command_words.apart(use, text, subject)):
+        return _apart(use, options)
     never = _never(use.field.name, text, is_glob=use.operator in ("~", "!~") and "*" in text)
     return never if never is not None and _is_of_kinds(use, subject) else None
 
@@ -87,7 +101,7 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
         return _number(text)
     if _type_of(role) == "bool":
         return None if text in ("true", "false") or is_glob else Never("it is `true` or `false`", "without quotes")
-    if _type_of(role) is None and role in _SWITCHES and text.lower() in _YES | _NO:
+    if _type_of(role) is None and role in SWITCHES and text.lower() in YES | NO:
         return _switch(role, text)
     if _type_of(role) is None and _OPTION.fullmatch(text):
         return Never(
@@ -99,17 +113,37 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
     return None
 
 
+def _ordered_version(use: Use, subject: Subject) -> Diagnostic:
+    """`version < 2.4`: one with two points is no number, and 2.10 is less than 2.9 as one."""
+    return Diagnostic.of(
+        "VGL330",
+        "`version` is hardly ever a number: an order test passes over `2.4.1`, and takes `2.10` for less than `2.9`",
+        subject.policy.module.source,
+        use.expr.span,
+        help='test the texts: `version ~ "2.*"`, or an expression; a constraint stands with its sign, as in `>=2`',
+    )
+
+
+def _apart(use: Use, options: list[str]) -> Never:
+    """`flag = "-rf"`: an event has `-r` and `-f`."""
+    tests = " and ".join(f"flag = {quote(option)}" for option in options)
+    meant = tests if use.operator == "=" else None
+    return Never(
+        "options that are written together stand one by one", f"each has a test of its own: `{tests}`", meant, ""
+    )
+
+
 def _switched(use: Use) -> tuple[tree.Term, str, Never] | None:
     """The number or `false` that an option without a value is compared with."""
     name = use.field.name if use.field is not None else ""
-    if name not in _SWITCHES or not isinstance(use.operand, tree.Number | tree.Boolean):
+    if name not in SWITCHES or not isinstance(use.operand, tree.Number | tree.Boolean):
         return None
     text = use.operand.raw if isinstance(use.operand, tree.Number) else str(use.operand.value).lower()
-    return (use.operand, text, _switch(name, text)) if text in _YES | _NO else None
+    return (use.operand, text, _switch(name, text)) if text in YES | NO else None
 
 
 def _switch(role: str, text: str) -> Never:
-    if text.lower() in _YES:
+    if text.lower() in YES:
         return Never("under the name of an option without a value stands `true`", f"write `{role} = true`")
     return Never("an event has it only where the option is given", f"without it is `not has {role}`")
 
@@ -209,7 +243,18 @@ def _subcommand(text: str, _: bool) -> Never | None:
     return Never("a subcommand is one word", help_text)
 
 
-def _argument(text: str, _: bool) -> Never | None:
+def _argv(text: str, _: bool) -> Never | None:
+    if not command_words.is_a_line(text):
+        return None
+    help_text = (
+        "`program`, `flag`, `subcommand` and `argument` tell what each is; the whole line is `command` of `shell.run`"
+    )
+    return Never("the words of a command stand one by one", help_text, often="hardly ever")
+
+
+def _argument(text: str, is_glob: bool) -> Never | None:
+    if (line := _argv(text, is_glob)) is not None:
+        return line
     if _OPTION.fullmatch(text) is None:
         return None
     what = "options stand in `flag`"
@@ -264,6 +309,7 @@ _ROLES: dict[str, Callable[[str, bool], Never | None]] = {
     "subcommand": _subcommand,
     "port": _port,
     "argument": _argument,
+    "argv": _argv,
     "mode": _mode,
     "language": _language,
     "remote": _remote,
@@ -298,7 +344,10 @@ def _is_of_a_tool(name: str, subject: Subject) -> bool:
 def _finding(use: Use, string: tree.Term, text: str, never: Never, subject: Subject) -> Diagnostic:
     fix = None
     if never.meant is not None and use.through is None:
-        if never.field is None:
+        if never.field == "":
+            written = never.meant if _stands_alone(use, subject) else f"({never.meant})"
+            fix = Fix(f"write `{written}`", (Edit(use.expr.span, written),))
+        elif never.field is None:
             written = quote(never.meant)
             fix = Fix(f"write `{written}`", (Edit(string.span, written),))
         elif isinstance(use.operand, tree.String) and use.field is not None:
@@ -313,3 +362,8 @@ def _finding(use: Use, string: tree.Term, text: str, never: Never, subject: Subj
         help=never.help,
         fix=fix,
     )
+
+
+def _stands_alone(use: Use, subject: Subject) -> bool:
+    """Whether two tests may stand where one does without brackets around them."""
+    return re.search(r"\bnot\s+$", subject.policy.module.source.text[: use.expr.span.start][-80:]) is None

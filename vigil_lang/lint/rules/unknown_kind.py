@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.lint.subject import Subject
 
-_MAY_BE_MEANT = re.compile(r"\w[._-]\w")
+_MAY_BE_MEANT = re.compile(r"\w[ ._-]\w")
 _OTHER_WORDS = {
     **dict.fromkeys(("remove", "rm", "unlink", "erase", "del", "destroy"), "delete"),
     **dict.fromkeys(("create", "save", "overwrite", "put"), "write"),
@@ -41,7 +41,7 @@ _OTHER_FAMILIES = {
     "proc": "process",
 }
 """What else people call what the first word of a kind says."""
-_PARTS = re.compile(r"([A-Za-z]+)([._-])([A-Za-z]+)")
+_PARTS = re.compile(r"([A-Za-z]+)([ ._-])([A-Za-z]+)")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -49,6 +49,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 
     So do those that are a kind but for what stands between its parts, or for their order, where no tool has that name.
     """
+    yield from _families(subject)
     module = subject.policy.module
     names = [(text, term) for text, term in _named(subject) if _MAY_BE_MEANT.search(text) or text.lower() in _glued()]
     if not names:
@@ -74,11 +75,48 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
+_FAMILY = re.compile(r"(?P<family>[A-Za-z]+)[:/]\*")
+
+
+def family_meant(text: str) -> str | None:
+    """The glob of a family of kinds that is written with another sign than a dot: `file:*`, `git/*`."""
+    found = _FAMILY.fullmatch(text)
+    if found is None:
+        return None
+    family = found["family"].lower()
+    family = _OTHER_FAMILIES.get(family, family)
+    return f"{family}.*" if family in _kinds()[1] else None
+
+
+def _families(subject: Subject) -> Iterator[Diagnostic]:
+    for use in subject.parts.uses:
+        if use.field is not None or use.through is not None or not isinstance(use.operand, tree.String):
+            continue
+        text = value(use.operand)
+        meant = None if text is None else family_meant(text)
+        known = () if subject.signature is None else subject.signature.names()
+        if text is None or meant is None or any(name.startswith(text[:-1]) for name in known):
+            continue
+        written = f"action ~ {quote(meant)}"
+        yield Diagnostic.of(
+            "VGL308",
+            f"there are no kinds `{text}`",
+            subject.policy.module.source,
+            use.operand.span,
+            help=f"a dot stands between the parts of a kind: `{written}`",
+            fix=Fix(f"write `{written}`", (Edit(use.expr.span, written),))
+            if use.expr.span.end == use.operand.span.end
+            else None,
+        )
+
+
 def _named(subject: Subject) -> Iterator[tuple[str, tree.Name | tree.String]]:
     """The names of actions in the policy's own text; a call whose name is quoted is meant as it is."""
     for _, apply in subject.parts.calls:
         if isinstance(apply.name, tree.Name):
             yield apply.name.text, apply.name
+        elif (text := value(apply.name)) is not None and text.replace(" ", ".") in _kinds()[0] and " " in text:
+            yield text, apply.name
     for use in subject.parts.uses:
         if use.field is not None or not isinstance(use.expr, tree.ActionIs | tree.ActionIn):
             continue

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.lint.rules import unknown_kind
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.evidence import NOTHING_ELSE, SENTENCE_WINS, Evidence, evidence
 from vigil_lang.lint.signature.joins import Use, joins
@@ -31,7 +32,7 @@ from vigil_lang.trace.vocabulary import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lang.diagnostics import Severity
+    from vigil_lang.diagnostics import Severity, Span
     from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
@@ -49,29 +50,34 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     known, reachability = subject.vocabulary, subject.reachability
     if known is None or reachability is None:
         return
+    # What is no kind and looks like one is VGL308, which knows what was meant.
+    told = frozenset(finding.span for finding in unknown_kind.find(subject))
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
         known_else = evidence(subject, statement)
         by_part: list[tuple[Part, list[Diagnostic]]] = []
         for part in parts(statement.syntax):
-            reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses, known_else)
+            reading = Reading(policy.module, known, conditions, part.role != "forbidden", told, uses, known_else)
             by_part.append((part, list(reading.findings(part.expr, Scope(policy.module)))))
         for _, found in by_part:
             yield from found
         yield from joins(uses, known.signature)
-        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, by_part):
+        finding = vacuous(statement, reachability)
+        if finding is not None and not _told(finding, by_part) and not any(map(finding.span.holds, told)):
             yield finding
     for rule in policy.rules:
         conditions.start()
-        yield from Reading(policy.module, known, conditions, True).findings(rule.syntax.when, Scope(policy.module))
+        yield from Reading(policy.module, known, conditions, True, told).findings(
+            rule.syntax.when, Scope(policy.module)
+        )
     for pattern in subject.declarations:
         if isinstance(pattern, tree.Pattern):
             conditions.start()
             scope = Scope(policy.module)
             holes = {p.text: Given(Hole(), scope.place(p.span), p.text) for p in pattern.params}
             scope = structs.replace(scope, arguments=holes, expanding=((policy.module, pattern.name.text),))
-            yield from Reading(policy.module, known, conditions, False).findings(pattern.body, scope)
+            yield from Reading(policy.module, known, conditions, False, told).findings(pattern.body, scope)
 
 
 def _told(finding: Diagnostic, by_part: Iterable[tuple[Part, Iterable[Diagnostic]]]) -> bool:
@@ -98,6 +104,8 @@ class Reading:
     known: Vocabulary
     conditions: Conditions
     wanted: bool
+    told: frozenset[Span]
+    """The names in the policy's own text of which VGL308 speaks."""
     uses: list[Use] = field(default_factory=list)
     known_else: Evidence = NOTHING_ELSE
 
@@ -206,6 +214,7 @@ class Reading:
     def _actions(self, named: list[Member], whole: Place) -> Iterator[Diagnostic]:
         # A run need not show every kind there is; misspelt ones are VGL308.
         beside = [one for one in named if one.text in vocabulary().kinds or self.known.may_be_derived(one.text)]
+        beside += [one for one in named if one.module is self.home and one.place.span in self.told]
         unknown = [one for one in named if one.text not in self.known.names and one not in beside]
         if len(unknown) == len(named) > _SHOWN_ACTIONS:
             message = f"none of these {len(named)} actions is {self.known.signature.place}"

@@ -13,6 +13,7 @@ from vigil_lang.english.patterns import NEGATION
 from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME, forbids_outright
 from vigil_lang.english.stems import meet
 from vigil_lang.english.words import distinctive_words
+from vigil_lang.lint.source import turned_round
 from vigil_lang.lint.source.sequences import ALLOWED, ONLY_THEN, Sequence, sequences
 from vigil_lang.semantics.forms import FORMS
 
@@ -59,6 +60,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         said = [word for sentence in citation.sentences for word in constraints(sentence).temporal]
         reach = subject.cited.reach(citation.statement)
+        if (turned := turned_round.find(citation, reach)) is not None:
+            yield turned
+            continue
         found = _mismatch(said, reach, citation) if said else _in_sequence(citation, reach)
         if found is not None:
             yield _finding(found, citation, reach)
