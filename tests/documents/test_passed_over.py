@@ -31,6 +31,8 @@ STEPS = (
     "The crane is out of order; call the owner",
     "Check the log for crates that may be lost",
     "Dispose of the lids",
+    "At the second knock, open the door",
+    "Exit.",
     "Read the guide when a rope is one that you can't tie",
 )
 """Instructions, be it where a sentence goes on."""
@@ -296,3 +298,9 @@ def test_what_stands_in_a_tag_obliges_by_its_name() -> None:
 def test_what_only_says_what_comes_first() -> None:
     assert alone("Ropes before crates", "Order of work") == "obligation"
     assert alone("Days before departure", "Order of work") == "description"
+
+
+def test_what_a_document_is_for_is_told_in_its_purpose() -> None:
+    text = "<purpose>\n\nCount the crates.\n\n</purpose>\n\n<process>\n\nLift the crates.\n\n</process>\n"
+    found = judged(text)
+    assert (found["Count the crates."], found["Lift the crates."]) == ("description", "step")

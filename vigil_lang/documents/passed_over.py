@@ -72,20 +72,22 @@ def _leaves(plain: str, *, acts: bool) -> bool:
 
 def _tells_of(sentence: Sentence, plain: str) -> bool:
     """Whether a sentence that could be an instruction tells of something: what it is, or how it works."""
-    if len(sentence.text.split()) < 2 and not sentence.text.endswith(":"):
+    if len(sentence.text.split()) < 2 and not (sentence.text.endswith(":") or steps.ENDS.match(plain)):
         return True
     if steps.NAMES.match(plain) or principles.TELLS_OF.match(unlabelled(plain)):
         return True
     if contexts.CONTINUED.search(sentence.lead) or contexts.EXPLAINED.search(sentence.lead):
         return True
-    if any(map(steps.CASES.match, sentence.headings[1:])) or any(map(contexts.EXAMPLES.match, sentence.headings)):
+    # The first heading is the document's title, unless a tag is the only one.
+    above = sentence.headings[1:] or sentence.headings
+    if any(map(steps.CASES.match, above)) or any(map(contexts.EXAMPLES.match, sentence.headings)):
         return True
     if _in_order(sentence):
         return False
     tells = sentence.kind == "item" and steps.TELLS.match(bare(sentence.lead)) is not None
-    above = (*sentence.headings[-1:], *(() if instructs(sentence.lead) else (sentence.lead,)))
-    chosen = any(map(steps.SITUATIONS.search, sentence.headings[-1:]))
-    return tells or chosen or any(map(steps.FLOWS.search, above))
+    last = sentence.headings[-1:]
+    told = (*last, *(() if instructs(sentence.lead) else (sentence.lead,)))
+    return tells or any(map(steps.SITUATIONS.search, last)) or any(map(steps.FLOWS.search, told))
 
 
 def _in_order(sentence: Sentence) -> bool:

@@ -44,7 +44,7 @@ _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|show
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|just|simply|then|please|immediately|explicitly)"
 WHERE = (
-    r"(?:(?:to|if|when|while|for|in|on|with(?:out)?|after|before|once)\b[^:;]{1,160}?"
+    r"(?:(?:to|if|when|while|for|in|on|at|during|inside|within|with(?:out)?|after|before|once)\b[^:;]{1,160}?"
     r"(?:,| ?(?:→|->|[—–]|--)) (?:then )?|otherwise,? )?"
 )
 """When, where or what for something is done, with the comma behind it."""

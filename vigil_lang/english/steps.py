@@ -81,8 +81,11 @@ TELLS = any_of(
 )
 """A lead that tells what something does or has: `A crane consists of these parts:`."""
 
+ENDS = any_of(r"(?:abort|exit|halt|stop)[.!]*$")
+"""An instruction of one word."""
+
 CASES = any_of(
-    r"\W*(?:background|case stud(?:y|ies)|history|overview)\b|\W*(?:[\w-]+ ){0,3}"
+    r"\W*purpose\W*$|\W*(?:background|case stud(?:y|ies)|history|overview)\b|\W*(?:[\w-]+ ){0,3}"
     r"(?:capabilities|examples?|features|functionality|integrations?|workflows? examples?|example workflows)\W*$"
 )
 """A heading of a section in whose parts it is told what was or may be done."""
