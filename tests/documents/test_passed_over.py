@@ -304,3 +304,14 @@ def test_what_a_document_is_for_is_told_in_its_purpose() -> None:
     text = "<purpose>\n\nCount the crates.\n\n</purpose>\n\n<process>\n\nLift the crates.\n\n</process>\n"
     found = judged(text)
     assert (found["Count the crates."], found["Lift the crates."]) == ("description", "step")
+
+
+def test_a_lead_in_another_language_is_no_condition() -> None:
+    found = judged("Vor jeder Lieferung muss das Folgende geschehen:\n\n- Die Kisten werden mit dem Kran gezählt\n")
+    assert set(found.values()) == {"language"}
+
+
+def test_a_lead_before_prose_is_a_step() -> None:
+    assert judged("# Harbour\n\n## Cranes\n\nLoad the crates with the winch:\n\nIt is old.\n")[
+        "Load the crates with the winch:"
+    ] == ("step")

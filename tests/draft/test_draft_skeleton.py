@@ -110,6 +110,7 @@ def test_the_examples(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("At most three retries per job.", "at most three", "atmost[3](trigger())"),
         ("Search the log for old crates.", "", "atleast[1](counted())"),
         ("Do not open the lids.", "", "abs(trigger())"),
+        ("Niemals die Kisten mit dem Kran öffnen.", "", "abs(trigger())"),
         ("No more than two open branches.", "no more than two", "atmost[2](trigger())"),
         ("Total spend remains below 20 dollars.", "remains below", "budget[20](trigger(), amount)"),
         ("No file may have more than 400 long lines.", "no", "abs(trigger())"),

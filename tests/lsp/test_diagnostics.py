@@ -27,7 +27,7 @@ async def test_findings_of_reading_and_of_the_linter_come_together(session: Sess
 
 async def test_a_half_written_statement_silences_nothing_else(session: Session) -> None:
     page = await session.open(
-        "statement S: abs(Send(to = x))\n\nstatement T: prec(\n\nstatement U: abs(Read(file = y))\n"
+        "statement S: abs(Send(to = x))\n\nstatement T: prec(\n\nstatement U: abs(Read(file_path = y))\n"
     )
     found = await page.findings(("VGL301", "x"), ("VGL101", "("), ("VGL301", "y"))
     assert found == [("VGL301", "x"), ("VGL101", "("), ("VGL301", "y")]
@@ -87,7 +87,7 @@ async def test_what_the_baseline_knows_is_let_pass(session: Session) -> None:
     update(lint(Source(str(path), old), Plan()).findings, [str(path)], str(session.folder / ".known.json"))
     session.write("vigil.toml", '[lint]\nbaseline = ".known.json"\n')
     session.changed("vigil.toml")
-    page = await session.open(old + "statement T: abs(Read(file = y))\n")
+    page = await session.open(old + "statement T: abs(Read(file_path = y))\n")
     assert await page.findings(("VGL301", "y")) == [("VGL301", "y")]
 
 
@@ -152,14 +152,14 @@ async def test_findings_of_the_whole_workspace(alone: Alone, pulling: int) -> No
     session.write("shut.vgl", "statement S: abs(Send(to = x))\n")
     session.write("fine.vgl", "statement S: abs(Send())\n")
     await session.begin()
-    page = await session.open("statement S: abs(Read(file = y))\n", "open.vgl")
+    page = await session.open("statement S: abs(Read(file_path = y))\n", "open.vgl")
     report = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams([]))
     told = {session.name(one.uri): [found.code for found in one.items] for one in report.items}
     assert told == {"shut.vgl": ["VGL301"], "fine.vgl": [], "open.vgl": ["VGL301"]}
     versions = {session.name(one.uri): one.version for one in report.items}
     assert versions == {"shut.vgl": None, "fine.vgl": None, "open.vgl": 1}
     before = [types.PreviousResultId(one.uri, one.result_id) for one in report.items]
-    page.replace("(file = y)", "()")
+    page.replace("(file_path = y)", "()")
     later = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams(before))
     assert {session.name(one.uri): one.kind for one in later.items} == {
         "shut.vgl": "unchanged", "fine.vgl": "unchanged", "open.vgl": "full",

@@ -59,3 +59,19 @@ def test_many_warnings_do_not_crowd_out_an_error() -> None:
     parsed = parse(source("let A = {a} /// no\n" * 150 + "let B\n"))
     assert len(parsed.diagnostics) == MAX_FINDINGS
     assert [found.code for found in parsed.diagnostics if found.severity == "error"] == ["VGL101"]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "rule a: when when then\npass",
+        "rule a: when not when\nthen pass record when",
+        "rule a: when when and when then\npass",
+        "statement a: abs(p) where has violates and\nk in {}",
+        "statement a: atleast[1](p) where k = violates rule b: when p then pass",
+        "pattern a = has violates and\nhas k statement b: abs(k = has)",
+    ],
+)
+def test_names_like_words_of_the_language_end_no_item(item: str) -> None:
+    text = f"policy q\npattern p = Read()\n{item}\n"
+    assert findings(text) == []

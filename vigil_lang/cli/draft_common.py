@@ -61,7 +61,7 @@ def take_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--take`: which sentences that state no obligation are clauses, too."""
     return click.option(
         "--take", type=click.Choice((*TAKEN, "none")), multiple=True,
-        help="Also draft what is no obligation for this reason (repeatable); `step` and `language` by default.",
+        help="What to draft besides obligations, by its reason (repeatable); without it `step` and `language`.",
     )(command)  # fmt: skip
 
 

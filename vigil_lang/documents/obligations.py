@@ -19,6 +19,7 @@ from vigil_lang.english.demanding import (
     unlabelled,
     without_asides,
 )
+from vigil_lang.english.languages import is_english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from vigil_lang.documents.passed_over import Why
 
 _COLUMNS = 20
-"""How many cells before one may be of its row."""
+"""How far back the first cell of a row is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +184,8 @@ def _judged(sentence: Sentence, index: int, before: _Before, around: Around) -> 
             leads[sentence.text] = found._replace(makes=makes)
         else:
             leads.pop(sentence.text, None)
-        tells = _tells(sentence.text) or steps.LEADS.match(bare(sentence.text))
-        if contexts.CONDITION.match(sentence.text) or (told is None and not tells):
+        tells = _tells(sentence.text) or steps.VERB_ALONE.match(bare(sentence.text))
+        if contexts.CONDITION.match(sentence.text) or (told is None and not tells and is_english(sentence.text)):
             return Passed(sentence, index, "condition")  # it only says for what its items hold
     if found is None:
         reason = why(sentence, around)
@@ -295,7 +296,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return None
     if is_question(placed.text) and not instructs(placed.text):
         # `Did I count all crates?` is what a checklist has checked.
-        ticks = [title for title in (placed.lead, placed.heading) if contexts.TO_TICK.search(title)]
+        ticks = [text for text in (placed.lead, placed.heading) if contexts.TO_TICK.search(text)]
         return _Word(_trimmed(ticks[0]), carries=False) if ticks and placed.kind == "item" else None
     if (
         contexts.MILD.match(placed.plain)
@@ -313,8 +314,10 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         if not (instructs(placed.text) or universal) or contexts.ADVISES.search(placed.plain):
             return _marked(placed)
         # `Scaffold rules` is the title of what begins with `Scaffold`.
-        title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
-        return (None if title else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(placed)
+        repeats = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
+        return (None if repeats else _of_prose(placed.headings) or before.of_section(placed.headings)) or _marked(
+            placed
+        )
     if placed.lead in leads and leads[placed.lead].demands(placed):
         return leads[placed.lead]
     if placed.tells and not is_cell and (section := before.of_section(placed.headings)) is not None:

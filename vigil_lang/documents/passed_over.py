@@ -18,14 +18,14 @@ Why: TypeAlias = Literal[
 
 
 class Around(NamedTuple):
-    """What stands around a sentence: the ones before and behind it, whether code does, and all titles of the document.
+    """What stands around a sentence: those before and behind it, and the document's headings as `title` makes them.
 
-    `code` is whether a block of code begins between the sentence and the one behind it.
+    `code_follows` says that a block of code begins before the sentence behind it.
     """
 
     previous: Sentence | None
     following: Sentence | None
-    code: bool
+    code_follows: bool
     titles: frozenset[str]
 
 
@@ -41,10 +41,10 @@ def why(sentence: Sentence, around: Around) -> Why:
         return "sample"
     if principles.ALONE.fullmatch(plain):
         return "word"
-    acts = instructs(sentence.text) or steps.LEADS.match(plain) is not None or _is_listed(sentence, plain, around)
-    if _leaves(plain, acts=acts):
+    acts = instructs(sentence.text) or steps.VERB_ALONE.match(plain) is not None or _is_listed(sentence, plain, around)
+    if _leaves_a_choice(plain, acts=acts):
         return "advice"
-    if steps.GOES_ON.search(plain) is None and (not acts or _tells_of(sentence, plain)):
+    if steps.GOES_ON_TO_ACT.search(plain) is None and (not acts or _tells_of(sentence, plain)):
         return "description"
     if principles.REMEDY.match(plain):
         return "reason"
@@ -62,11 +62,11 @@ def _is_listed(sentence: Sentence, plain: str, around: Around) -> bool:
     return same and instructs(last.text)
 
 
-def _leaves(plain: str, *, acts: bool) -> bool:
+def _leaves_a_choice(plain: str, *, acts: bool) -> bool:
     """Whether a bare sentence leaves a choice. An instruction does so by fewer words: `Check what may be wrong`."""
     mild = contexts.MILD.match(plain) is not None
     if acts:
-        return steps.LEAVES.search(plain) is not None or (mild and steps.SUGGESTS.match(plain) is None)
+        return steps.LEAVES.search(plain) is not None or (mild and steps.FIRM.match(plain) is None)
     return mild or contexts.ADVISES.search(plain) is not None
 
 
@@ -82,15 +82,15 @@ def _tells_of(sentence: Sentence, plain: str) -> bool:
     above = sentence.headings[1:] or sentence.headings
     if any(map(steps.CASES.match, above)) or any(map(contexts.EXAMPLES.match, sentence.headings)):
         return True
-    if _in_order(sentence):
+    if _is_numbered_step(sentence):
         return False
-    tells = sentence.kind == "item" and steps.TELLS.match(bare(sentence.lead)) is not None
+    tells = sentence.kind == "item" and steps.DESCRIBING_LEAD.match(bare(sentence.lead)) is not None
     last = sentence.headings[-1:]
     told = (*last, *(() if instructs(sentence.lead) else (sentence.lead,)))
-    return tells or any(map(steps.SITUATIONS.search, last)) or any(map(steps.FLOWS.search, told))
+    return tells or any(map(steps.CASES_FOLLOW.search, last)) or any(map(steps.FLOWS.search, told))
 
 
-def _in_order(sentence: Sentence) -> bool:
+def _is_numbered_step(sentence: Sentence) -> bool:
     """Whether a sentence stands where it is told what is done, one step after another."""
     return any(map(steps.NUMBERED.match, (sentence.text, *sentence.headings[1:])))
 
@@ -116,23 +116,23 @@ def _summarizes(sentence: Sentence, plain: str, around: Around) -> bool:
     if following is not None and following.kind != "heading":
         return False
     has_parts = following is not None and len(following.headings) >= len(sentence.headings) > 1
-    if not (around.code or has_parts):
+    if not (around.code_follows or has_parts):
         return False
     in_order = any(steps.NUMBERED.match(text) or steps.PROCEDURE.search(text) for text in sentence.headings[-1:])
     return not in_order and "`" not in plain and steps.POINTED.search(plain) is None
 
 
 def _is_shown(sentence: Sentence, plain: str, around: Around) -> bool:
-    """Whether an instruction shows how something is done: in a table, or by the code below it."""
+    """Whether an instruction only shows how something is done: in a table, before code, or for who wants to know."""
     if sentence.kind == "cell":
         return not any(map(steps.STEP_COLUMN.fullmatch, sentence.headings[-1:]))
     if steps.LOOKED_UP.match(plain):
         return True
     if not sentence.text.endswith(":"):
         return False
-    introduces = around.following is not None and around.following.lead == sentence.text
-    carries = introduces or _in_order(sentence) or steps.CHOOSES.match(plain)
-    return steps.SITUATIONS.search(plain) is not None or not carries
+    if steps.CASES_FOLLOW.search(plain):
+        return True
+    return around.code_follows and not (_is_numbered_step(sentence) or steps.CHOOSES.match(plain))
 
 
 def excused(sentence: Sentence, word: str) -> Why | None:
@@ -161,7 +161,7 @@ def excused(sentence: Sentence, word: str) -> Why | None:
         return "description"
     if ordered == word and contexts.DEFINES.match(sentence.text):
         return "description"
-    if not (contexts.BINDS.match(word) or _in_order(sentence)) and any(
+    if not (contexts.BINDS.match(word) or _is_numbered_step(sentence)) and any(
         map(contexts.FEATURES.search, sentence.headings[-1:])
     ):
         return "description"

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A sentence of a document that states an obligation.
+    """A sentence of a document that states an obligation or a step, or is taken for a clause without doing so.
 
     `id` is `c1`, `c2`, … in the order of the documents; `path` is the document as `@source` cites it, and `line`
-    counts from 1. `word` is what makes it an obligation, empty if somebody had it taken for one. `hostile` says why it
+    counts from 1. `word` is what makes it an obligation, empty if nothing does. `hostile` says why it
     seems to speak to the model that drafts rather than to the agent. `parts` is what it names in a list below it, and
     demands of what is made: `The page must include:`.
     """

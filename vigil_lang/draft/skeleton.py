@@ -13,6 +13,7 @@ from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.draft.reports.not_taken import by_reason
 from vigil_lang.english.constraints import Temporal, constraints
 from vigil_lang.english.demanding import unlabelled
+from vigil_lang.english.languages import is_english
 from vigil_lang.english.patterns import NEGATION, TIME
 from vigil_lang.english.sentences import CODE
 from vigil_lang.english.words import NUMBERS
@@ -30,7 +31,7 @@ _HEAD = """\
 /// The clauses of {documents}, to be filled in.
 ///
 /// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`; where
-/// no word tells it, that is said, and `abs` stands there for whatever fits.
+/// no word tells it, that is said, and `abs` stands there for whatever fits, `atleast[1]` for a step.
 /// To keep a statement, take the `//` away before `@source` and `statement`, and write conditions in the place of
 /// `trigger()`, `guard()` and the like. What was not taken for an obligation is listed at the end, with the reason.
 policy {name}
@@ -212,7 +213,8 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
     if clause.parts:
         yield f"parts: {harmless('; '.join(clause.parts), 300)}"
     if not clause.word:
-        yield "nothing says that it binds"
+        english = is_english(clause.text)
+        yield "nothing says that it binds" if english else "no English: whether it binds is not known"
     if clause.hostile:
         yield f"Beware: {harmless(clause.hostile, 120)}."
     form, said = guess(clause)
@@ -245,7 +247,7 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
         return related
     if (plain := _plain(text)) is not None:
         return plain, None
-    if not clause.word and NEGATION.search(text) is None:
+    if not clause.word and is_english(text) and NEGATION.search(text) is None:
         return "atleast[1](counted())", None
     guarded = _GUARDED.match(clause.word) and not NEGATION.search(text) and not _FORBIDS.fullmatch(clause.word)
     return (_GUARD if guarded else _NEVER), None

@@ -10,21 +10,24 @@ from vigil_lang.english.words import FUNCTION_WORDS, word_list
 
 _WORD = re.compile(r"[^\W\d_]+")
 _OTHERS = word_list("function_words_of_others")
-_ENOUGH = 3
-"""So many function words of another language make a sentence of it, if it has fewer English ones; so many letters of
-another script do, if they are most."""
+_WORDS = 3
+"""So many function words of another language make a sentence of it, if it has fewer English ones."""
+_LETTERS = 3
+"""So many letters of another script do, if they are most."""
+_LOOKED_AT = 2000
+"""Characters of a sentence that are looked at."""
 
 
 def is_english(text: str) -> bool:
     """Whether a sentence may be English; one that is code, numbers or names alone may be, too."""
-    words = _WORD.findall(CODE.sub(" ", text[:2000]))
+    words = _WORD.findall(CODE.sub(" ", text[:_LOOKED_AT]))
     letters = sum(map(len, words))
     strange = sum(len(word) for word in words if not word.isascii() and not _is_latin(word))
-    if strange >= _ENOUGH and 2 * strange > letters:
+    if strange >= _LETTERS and 2 * strange > letters:
         return False
     said = {word.casefold() for word in words}
     others = len(said & _OTHERS)
-    return others < _ENOUGH or others <= len(said & FUNCTION_WORDS)
+    return others < _WORDS or others <= len(said & FUNCTION_WORDS)
 
 
 def _is_latin(word: str) -> bool:

@@ -17,20 +17,20 @@ _NOUNS = (
 
 _OBJECT = r"(?:(?:an?|the|it|your|them|each|every|all|only|with (?:an?|the))\b|[`\d“])"
 
-GOES_ON = any_of(rf"(?:[;:—–]|,? so) (?:(?:then|just|always|please) )?(?!see\b){VERB} (?={_OBJECT})")
+GOES_ON_TO_ACT = any_of(rf"(?:[;:—–]|,? so) (?:(?:then|just|always|please) )?(?!see\b){VERB} (?={_OBJECT})")
 """Where a sentence that tells something goes on to what is to be done about it: `The file is at the root, so use …`."""
 
 MAY_ACT = any_of(rf"{one_of(word_list('imperatives_or_nouns'))} (?=[\w`])")
-"""The beginning of what instructs only among instructions: `Design guides`, but `Design notes`."""
+"""A word that is as often a noun before another one: an instruction only right below one (`Design labels`)."""
 
-LEADS = any_of(
+VERB_ALONE = any_of(
     r"(?:[^:.;]{1,120}, )?(?:then |also |now )?"
     rf"(?!(?:re-?)?(?:check|execute|install|process|remember|run|start|test|verify)\b){VERB}:$"
 )
 """An instruction that is nothing but its verb and the list below it: `From these, identify:`."""
 
-SUGGESTS = any_of(r"(?:prefer|suggest)\b")
-"""An instruction that leaves no choice, though it speaks of one."""
+FIRM = any_of(r"(?:prefer|suggest)\b")
+"""An instruction by a verb of advice."""
 
 LEAVES = any_of(
     r"(?:if|when|for|in|to)\b[^,]{1,120}, (?:also )?consider\b|"
@@ -74,7 +74,7 @@ FLOWS = any_of(
 )
 """A heading or lead below which it is told how something works, or where more is told."""
 
-TELLS = any_of(
+DESCRIBING_LEAD = any_of(
     r"(?!(?:you|agents?|the (?:agent|assistant|model)|when|if|once|before|after|each|every|all|these|this|it|to)\b)"
     r"(?:[\w-]+ ){1,8}?(?:is|are|was|has|have|checks?|consists?|contains?|covers?|enables?|helps?|includes?|provides?|"
     r"serves?|supports?|tracks?|uses?|works?)\b[^:]*:$"
@@ -120,7 +120,7 @@ LOOKED_UP = any_of(
 )
 """What may be done by somebody who wants to know or to have something."""
 
-SITUATIONS = any_of(r"(?:when|if|for \w+ing)\W*$")
+CASES_FOLLOW = any_of(r"(?:when|if|for \w+ing)\W*$")
 """The end of a lead whose items are the cases for which something is chosen: `Choose chains when:`."""
 
 CHOOSES = any_of(

@@ -408,7 +408,7 @@ class Conditions:
     def _misfit(self, test: tree.Test, operand: tree.Name, meaning: Meaning, scope: Scope) -> NoReturn:
         """A variable after `!=`, or a set where one value stands."""
         if isinstance(meaning, Variable):
-            from vigil_lang.semantics.other_calls import NULLS  # late: a policy that judges needs none
+            from vigil_lang.syntax.other_shapes import NULLS  # late: a policy that judges needs none
 
             message = "`!=` compares with a value, and `{}` is a variable"
             if operand.text.lower() in NULLS and operand.text not in scope.arguments and not test.field.views:

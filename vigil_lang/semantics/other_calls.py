@@ -27,8 +27,6 @@ _GLOB = re.compile(r"[*?](?:[\w.*?-]|\\/)*")
 _AROUND_NOT = re.compile(r"\(\?<?!")
 _AROUND = re.compile(r"\(\?<?=")
 _AGAIN = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")
-NULLS = frozenset({"null", "none", "nil", "undefined"})
-"""What stands for no value elsewhere, in small letters."""
 
 
 def as_test(apply: tree.Apply) -> tuple[str, Fix | None] | None:

@@ -33,6 +33,8 @@ _QUOTED = ("string", "unclosed")
 # What follows a value in a test: the value may be called like an item.
 _CLAUSES = frozenset({"run", "calls", "set", "expect"})
 _TESTS = frozenset({"contains", "in", "not"})
+# Items whose first `=` is followed by what they stand for, and not by a value that may be called like a prefix.
+_DEFINING = frozenset({"let", "param", "pattern"})
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
 _Place: TypeAlias = "tuple[int, Token]"
@@ -99,6 +101,7 @@ def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterato
     # could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
     complete, named, negates = fresh, not fresh, False
     in_rule = after is not None and found.text(after) == "rule"
+    defines = after is not None and found.text(after) in _DEFINING
     places = islice(_code(found, after or 0), 0 if fresh else 1, None)
     for (_, before), (index, token), (_, following), (_, third) in places:
         kind, word, start, _ = token
@@ -112,7 +115,9 @@ def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterato
             elif word in CLOSING:
                 depth = max(0, depth - 1)
             counts = kind == "number" and word.isdigit() and before.text == "in"
-            complete, named, negates = word not in _WANTS_MORE and not counts, word in _BEFORE_NAMES, False
+            value = word == "=" and (depth > 0 or not defines)
+            defines = defines and (value or word != "=")
+            complete, named, negates = word not in _WANTS_MORE and not counts, value or word in _BEFORE_NAMES, False
             continue
         if word == TEST and following.kind in _QUOTED:
             begins = (depth == 0 and complete) or _own_line(text, before, token)
@@ -126,14 +131,14 @@ def item_heads(text: str, found: TokenList, after: int | None = None) -> Iterato
         if begins:
             yield _documented(text, found, index if marked is None else marked), index
             depth, marked, lost = 0, None, word not in ITEM_WORDS and word != TEST
-            in_rule = word == "rule"
+            in_rule, defines = word == "rule", word in _DEFINING
         if begins and not lost:
             complete, named, negates = False, True, False
-        # After `record`, say, a field may be called `when`; after the rule's name it begins the condition.
+        # Behind a rule's name `when` begins the condition; anywhere else a field or a pattern may be called that.
         elif named and word != "always" and not (in_rule and word == "when" and before.text == ":"):
             complete, named, negates = True, False, False
-        elif (word in _PREFIXES or (in_rule and word == "when")) and not (not in_rule and _is_tested(word, following)):
-            complete, named, negates = False, word == "violates", complete and word == "not"
+        elif (word in _PREFIXES or (named and word == "when")) and not (not in_rule and _is_tested(word, following)):
+            complete, named, negates = False, word in ("has", "violates"), complete and word == "not"
         elif (complete or negates) and (word in _JOINS or (in_rule and word in _JOINS_OF_RULES)):
             complete, named, negates = False, word in _NAME_FOLLOWS, False
         else:  # an operand; a connective with nothing before it to connect is one, called so

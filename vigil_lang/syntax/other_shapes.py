@@ -26,7 +26,8 @@ TEMPORAL = {
     ),
     **dict.fromkeys(("next", "tomorrow"), "the next call is `later[1..1] …`, any later one `later …`"),
     **dict.fromkeys(
-        ("eventually", "afterwards", "finally", "sometime", "after", "then"), "what comes behind is `later …`"
+        ("eventually", "afterwards", "finally", "sometime", "after", "then"),
+        "for what comes afterwards write `later …`",
     ),
     **dict.fromkeys(("globally", "henceforth"), "what holds from then on is `not later not …`"),
 }
@@ -57,7 +58,12 @@ _TOO_MANY = {
     "rslv": "one of several resolvers is `rslv(a(), b() or c())`",
 }
 _COMMANDS = frozenset({"Bash", "PowerShell", "Shell"})
-_OF_FILES = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep"})
+_OF_FILES = {
+    **dict.fromkeys(("Read", "Write", "Edit", "MultiEdit"), "file_path"),
+    **dict.fromkeys(("Glob", "Grep"), "path"),
+    "NotebookEdit": "notebook_path",
+}
+"""Tools of a harness whose permissions name files, each with the argument that does."""
 _OF_PAGES = frozenset({"WebFetch"})
 _ARGUMENTS = frozenset({"command", "description", "file_path", "path", "pattern", "url", "prompt", "not", "has"})
 _TESTING = frozenset({"=", "!=", "~", "!~", "<", ">", "<=", ">=", "in", "contains", "has", "==", "=~"})
@@ -74,7 +80,7 @@ _MODULE = re.compile(r"(?:\./)?(?P<path>[A-Za-z_]\w*(?:[/.-]\w+)*?)(?:\.vgl)?")
 
 
 def by_shape(text: str, tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice | None:
-    """How the shape is written here that the token at an index does not go on with, in the text of the file."""
+    """The advice for the token at an index, where what stands around it is another notation's shape."""
     found = tokens[at]
     before = tokens[at - 1] if at else None
     if before is None:
@@ -111,17 +117,17 @@ def of_permissions(text: str, tokens: Sequence[Token], at: int) -> Advice | None
     """How a rule of a harness's permissions is said: `Bash(git push:*)`, `Read(./.env)`, `WebFetch(domain:a.io)`."""
     opening = _opening(tokens, at)
     tool = tokens[opening - 1] if opening > 0 else None
-    if tool is None or tool.end != tokens[opening].start or tool.text not in _COMMANDS | _OF_FILES | _OF_PAGES:
+    if tool is None or tool.end != tokens[opening].start or tool.text not in {*_COMMANDS, *_OF_FILES, *_OF_PAGES}:
         return None
     closing = text.find(")", tokens[opening].end)
     inside = text[tokens[opening].end : closing].strip() if closing >= 0 else ""
     if not inside or "\n" in inside or len(inside) > _LONGEST_TEXT or set(inside) & set("\"\\'`“”"):
         return None
     words = [token.text for token in tokens[opening + 1 :] if token.start < closing]
-    if words[0] in _ARGUMENTS or any(word in _TESTING for word in words[1:]):
+    if any(word in _ARGUMENTS for word in words[:1]) or any(word in _TESTING for word in words[1:]):
         return None
-    if tool.text in _OF_FILES:
-        return f'the arguments of a call are tested by name: `{tool.text}(file_path ~ "*/…")`', None
+    if (argument := _OF_FILES.get(tool.text)) is not None:
+        return f'the arguments of a call are tested by name: `{tool.text}({argument} ~ "*/…")`', None
     if tool.text in _OF_PAGES:
         written = f'{tool.text}(url:host = "{inside.removeprefix("domain:")}")'
     else:
@@ -207,7 +213,7 @@ def _between(tokens: Sequence[Token], at: int, least: str, greatest: str, end: i
     field = tokens[at - 1]
     written = f"{field.text} >= {least} and {field.text} <= {greatest}"
     previous = tokens[at - 2] if at > 1 else None
-    hint = f"from one number to another is `{written}`"
+    hint = f"a range is written `{written}`"
     if field.kind not in ("word", "string") or previous is None or previous.text in (":", ")"):
         return hint, None
     shown = written if previous.text in ("(", ",", "and") else f"({written})"
@@ -240,7 +246,7 @@ def _null(tokens: Sequence[Token], at: int) -> Advice | None:
     if len(words) < length or words[length - 1] not in NULLS:
         return None
     written = f"has {field.text}" if present else f"not has {field.text}"
-    plain = field.kind in ("word", "string") and tokens[at - 2].text != ":"
+    plain = field.kind in ("word", "string") and (at == 1 or tokens[at - 2].text != ":")
     fix = Fix(f"write `{written}`", (Edit(Span(field.start, tokens[at + length - 1].end), written),)) if plain else None
     return f"a value that is null is absent: `{written}`", fix
 
@@ -259,11 +265,11 @@ def _temporal(tokens: Sequence[Token], at: int) -> Advice | None:
 
 
 def _of_a_form(tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice | None:
-    """Too few or too many parts of a form."""
+    """Too few or too many parts of a form, a test in the place of an argument's name, or a missing `distinct`."""
     if tokens[at].text in _TESTING and "RPAR" in accepted and "AND" not in accepted:
         opening = _opening(tokens, at)
         if opening > 0 and tokens[opening - 1].text == "]":
-            return "the argument stands here alone; a test of it stands in the condition before", None
+            return "only the argument's name stands here; its test goes into the condition before", None
     if accepted == {"DISTINCT"}:
         found = tokens[at]
         alone = found.kind == "word" and at + 1 < len(tokens) and tokens[at + 1].text == ")"
@@ -283,7 +289,7 @@ def _of_a_form(tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice |
 
 
 def _modified(tokens: Sequence[Token], at: int) -> Advice | None:
-    """`command contains "x"` for `command|contains: "x"`."""
+    """`command contains "x"` for Sigma's `command|contains: "x"`."""
     found, field, rest = tokens[at], tokens[at - 1], tokens[at + 1 :]
     if found.text != "|" or not rest or found.end != rest[0].start or found.start != field.end:
         return None
@@ -323,7 +329,8 @@ def _declared(tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice | 
     """`pattern p: a()`, `let A: {a}`, `param p = 5`, `use "./shared.vgl"`, and elements without a comma."""
     found, before = tokens[at], tokens[at - 1]
     if accepted <= {"EQ", "LPAR"} and "EQ" in accepted and found.text in (":", ":=", "is", "as"):
-        return "what it stands for follows `=`", Fix("write `=`", (Edit(Span(before.end, found.end), " ="),))
+        equals = Fix("write `=`", (Edit(Span(before.end, found.end), " ="),))
+        return "what a name stands for is written behind `=`", equals
     if accepted == {"COLON"} and found.text == "=" and tokens[0].text == "param":
         value = tokens[at + 1] if at + 1 < len(tokens) else None
         type_ = None if value is None else _type(value)

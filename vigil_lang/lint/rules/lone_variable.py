@@ -15,6 +15,7 @@ from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.other_shapes import NULLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _BOOLEANS = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
-_NULLS = frozenset({"null", "None", "nil", "undefined"})
 _NOT_NULL = "a bare name is a variable; a value that is null is absent, so `not has …` says that there is none"
 
 
@@ -118,14 +118,14 @@ def _texts(operand: Operand) -> Iterator[str]:
 def _counted(variable: str, place: Place) -> Diagnostic:
     written = place.source.text[place.span.start : place.span.end] == variable
     wanted = quote(variable)
-    if variable in _NULLS:
+    if variable.lower() in NULLS:
         written = False
     return Diagnostic.of(
         "VGL301",
         f"`{variable}` is a variable here, which stands for any value, and a text elsewhere",
         place.source,
         place.span,
-        help=_NOT_NULL if variable in _NULLS else f"a bare name is a variable; the text is written `{wanted}`",
+        help=_NOT_NULL if variable.lower() in NULLS else f"a bare name is a variable; the text is written `{wanted}`",
         fix=Fix(f"write `{wanted}`", (Edit(place.span, wanted),)) if written else None,
     )
 
@@ -135,7 +135,7 @@ def _lone(variable: str, place: Place, others: list[str], conditions: Conditions
     wanted = near[0] if near else quote(variable)
     help_text = f"a bare name is a variable; the text is written `{quote(variable)}`"
     written = place.source.text[place.span.start : place.span.end] == variable
-    if variable in _NULLS:
+    if variable.lower() in NULLS:
         near, help_text, written = [], _NOT_NULL, False
     if variable in _BOOLEANS:
         near, wanted = [], _BOOLEANS[variable]
