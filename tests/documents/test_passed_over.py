@@ -315,3 +315,20 @@ def test_a_lead_before_prose_is_a_step() -> None:
     assert judged("# Harbour\n\n## Cranes\n\nLoad the crates with the winch:\n\nIt is old.\n")[
         "Load the crates with the winch:"
     ] == ("step")
+
+
+def test_a_discipline_says_how_things_are_to_be() -> None:
+    assert alone("Labels are on lids", "The discipline") == "obligation"
+    assert alone("Labels are on lids", "Labels") == "description"
+    assert judged("# Label discipline\n\nLabels are on lids.\n")["Labels are on lids."] == "description"
+
+
+def test_a_numbered_list_of_a_procedure_has_steps_whatever_code_follows() -> None:
+    text = "# Harbour\n\n## {}\n\n1. Open the gate:\n\n   ```sh\n   gate open\n   ```\n"
+    assert judged(text.format("Process"))["Open the gate:"] == "step"
+    assert judged(text.format("Gates"))["Open the gate:"] == "shown"
+
+
+def test_what_does_not_belong_is_ruled_out() -> None:
+    assert alone("old ropes", lead="What does NOT belong here:") == "obligation"
+    assert alone("old ropes", lead="What belongs here:") != "obligation"

@@ -304,6 +304,8 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         or contexts.PERMITS.match(placed.lead)
     ):
         return None
+    if placed.kind != "cell" and contexts.DISCIPLINE.match(placed.heading) and placed.headings[1:]:
+        return _Word(_trimmed(placed.heading), carries=False) if contexts.WORDS.search(placed.plain) else None
     if placed.kind == "prose":
         ruled_out = contexts.LACKS.match(placed.plain) if before.obliges(placed) else None
         if (ruled_out or contexts.NO_MORE.fullmatch(placed.plain)) and not any(

@@ -132,7 +132,9 @@ def _is_shown(sentence: Sentence, plain: str, around: Around) -> bool:
         return False
     if steps.CASES_FOLLOW.search(plain):
         return True
-    return around.code_follows and not (_is_numbered_step(sentence) or steps.CHOOSES.match(plain))
+    listed = sentence.kind == "item" and not sentence.lead
+    in_procedure = listed and any(map(steps.PROCEDURE.search, sentence.headings[-1:]))
+    return around.code_follows and not (_is_numbered_step(sentence) or in_procedure or steps.CHOOSES.match(plain))
 
 
 def excused(sentence: Sentence, word: str) -> Why | None:

@@ -14,7 +14,7 @@ _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a"
 
 BINDING = any_of(
     r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
-    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
+    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$|\bdoes(?: not|n['’]t) belong\b.*:$",
     r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
     r"\b(?:required|mandatory|forbidden|prohibited) (?:security )?(?:protections?|checks?|steps?|actions?|approvals?|"
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
@@ -71,6 +71,9 @@ MADE_OF = any_of(
     r"^(?:always |also )?(?:include|contain|cover|mention|produce)\b[^:]{0,80}:$",
 )
 """The end of a lead whose items are parts of what it has made: `generate a page with:`."""
+
+DISCIPLINE = any_of(r"^\W*(?:[\w-]+ ){0,2}discipline\W*$")
+"""A heading of a section in which how things are is how they are to be: `Labels are on lids`."""
 
 ANTI_PATTERNS = any_of(r"^\W*(?:[\w-]+ ){0,2}anti-?patterns\W*$|^\W*what not to \w+\W*$|\bto avoid\W*$")
 """A heading right below which an item only names what is not to be done: `Loading at night`."""
@@ -407,7 +410,7 @@ REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observa
 CONTINUED = any_of(
     r"\b(?:explained|may|might|can|could|because|able to|lets? you|"
     r"(?:allow|enable|help|permit)s?(?: you)?(?: to)?)\W*:$",
-    r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
+    r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).+\b(?:will|would)(?: \w+ly)?:$",
     r"^by \w+ing\b.*:$|\b(?:when|if)(?: you)?:$|\b(?:wants?|wish(?:es)?|would like|try(?:ing)?|aims?) to:$|"
     r"\byou can\b[^:]{1,80} to:$",
 )

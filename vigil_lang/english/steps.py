@@ -55,7 +55,7 @@ NAMES = any_of(
     r"[^.:;,]{1,80} (?:failed|missing|found|expired)[.!]*$",
     # `Pass threshold: half of all crates`, `Update process:`
     r"(?:[\w-]+ )?(?:examples?|goals?|notes?|prompts?|purpose|references?|use cases?)\s*:|"
-    rf"{_NOUNS}\b[^:.;]{{0,30}}: (?!`)",
+    rf"{_NOUNS}\b[^:.;]{{0,30}}: (?!`|{VERB})",
     r"[^:]{1,40}\b(?:agents|conditions|fields|modes|options|process|sequence|types?)(?: \([^()]*\))?:$",
     # `name`: number of crates
     r"(?:`…`(?: \([^()]*\))?(?:(?:,| or|/) ?`…`)*|(?-i:(?:[a-z][\w-]*|[A-Z]+_[A-Z_]+)(?: \([^()]*\))?(?=:))) ?"
@@ -86,7 +86,7 @@ ENDS = any_of(r"(?:abort|exit|halt|stop)[.!]*$")
 
 CASES = any_of(
     r"\W*purpose\W*$|\W*(?:background|case stud(?:y|ies)|history|overview)\b|\W*(?:[\w-]+ ){0,3}"
-    r"(?:capabilities|examples?|features|functionality|integrations?|workflows? examples?|example workflows)\W*$"
+    r"(?:capabilities|examples?|features|functionality|workflows? examples?|example workflows)\W*$"
 )
 """A heading of a section in whose parts it is told what was or may be done."""
 
