@@ -332,3 +332,8 @@ def test_a_numbered_list_of_a_procedure_has_steps_whatever_code_follows() -> Non
 def test_what_does_not_belong_is_ruled_out() -> None:
     assert alone("old ropes", lead="What does NOT belong here:") == "obligation"
     assert alone("old ropes", lead="What belongs here:") != "obligation"
+
+
+def test_a_label_says_what_comes_out() -> None:
+    assert alone("Output: a list of crates") == "obligation"
+    assert alone("Structured output: lists of crates") == "description"

@@ -221,7 +221,7 @@ YES = any_of(r"\W*(?:yes|y|true|required|mandatory|always)\b[^|]{0,60}")
 """What says in the cell of a column of that name that something is required."""
 
 VALUE = any_of(
-    r"^(?:[\w-]+ ){0,3}naming convention\s*: ?(?=`…`|\w)|"
+    r"^(?:(?:[\w-]+ ){0,3}naming convention|output)\s*: ?(?=`…`|\w)|"
     r"^(?:pattern|length|location|(?:output )?file(?: ?name)?|output|destination|branch|"
     r"max(?:imum)? (?:length|size)|min(?:imum)? (?:length|size)|"
     r"size|naming|encoding|range|line (?:length|limit)|indentation|(?:hard |soft )?limit)\s*: ?"
