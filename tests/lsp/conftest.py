@@ -57,6 +57,8 @@ async def shared(
     found = await start(request.param, tmp_path_factory.mktemp("workspace").resolve(), *SERVER, env=environment)
     try:
         await found.begin()
+        # It looks through the folder when it begins, before a test writes files there and tells nobody.
+        assert await found.ask(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolParams("x")) in (None, [])
         assert found.encoding == request.param.encoding
         yield found
         await found.end()
