@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.obligations import Obligation, Passed, judgements
@@ -337,3 +339,15 @@ def test_what_does_not_belong_is_ruled_out() -> None:
 def test_a_label_says_what_comes_out() -> None:
     assert alone("Output: a list of crates") == "obligation"
     assert alone("Structured output: lists of crates") == "description"
+
+
+@given(
+    st.sampled_from(
+        ["Common mistakes", "Pitfalls", "Bad practices", "Red flags", "Anti-patterns", "Wrong", "What not to do", "Bad"]
+    ),
+    st.sampled_from([text for text in STEPS if ":" not in text and ";" not in text and "," not in text]),
+    st.sampled_from(["## {}\n\n- {}\n", "## {}\n\n{}\n", "## Work\n\n{}:\n\n- {}\n", "## {} and more\n\n- {}\n"]),
+)
+def test_what_is_done_wrong_is_never_a_step(title: str, text: str, form: str) -> None:
+    """No clause turns its sentence round: a step's statement would demand the mistake."""
+    assert judged(f"# Harbour\n\nIt is old.\n\n{form.format(title, text)}")[text] != "step"

@@ -78,6 +78,9 @@ def _tells_of(sentence: Sentence, plain: str) -> bool:
         return True
     if contexts.CONTINUED.search(sentence.lead) or contexts.EXPLAINED.search(sentence.lead):
         return True
+    # `Push without a tag` is a mistake there, and `No tag: add one` what is done about it.
+    if unlabelled(plain) == plain and any(map(steps.FAULTS.search, (sentence.lead, *sentence.headings[-1:]))):
+        return True
     # The first heading is the document's title, unless a tag is the only one.
     above = sentence.headings[1:] or sentence.headings
     if any(map(steps.CASES.match, above)) or any(map(contexts.EXAMPLES.match, sentence.headings)):

@@ -214,7 +214,7 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
         yield f"parts: {harmless('; '.join(clause.parts), 300)}"
     if not clause.word:
         english = is_english(clause.text)
-        yield "nothing says that it binds" if english else "no English: whether it binds is not known"
+        yield "nothing says that it binds" if english else "not in English: whether it binds is not known"
     if clause.hostile:
         yield f"Beware: {harmless(clause.hostile, 120)}."
     form, said = guess(clause)

@@ -81,6 +81,11 @@ DESCRIBING_LEAD = any_of(
 )
 """A lead that tells what something does or has: `A crane consists of these parts:`."""
 
+FAULTS = any_of(
+    r"\b(?:anti-?patterns?|bad|don['’]?ts?|incorrect|mistakes?|not to|pitfalls?|red flags?|smells?|wrong)\b"
+)
+"""A heading or lead below which it is said what is done wrong: an instruction there is none to follow."""
+
 ENDS = any_of(r"(?:abort|exit|halt|stop)[.!]*$")
 """An instruction of one word."""
 
