@@ -113,6 +113,10 @@ def test_an_excerpt_shows_no_part_and_marks_what_it_marked(seed: int, before: in
         "docker run -u 1000:1000 -p 8080:80 app2",
         "git push -u origin HEAD:feature2",
         "mysql -uroot -p books2024",
+        "mysql -P 3306 -uroot -p",
+        "docker run --name mysql -p3306:3306 mysql",
+        "apt install mysql-server && mkdir -p/srv/books",
+        "senha = obter_senha2()",
         "login failed at 10:20 -port",
         "Cookie: lang=de; theme=dark",
         "https://example.com/bottles/12345678",
@@ -134,6 +138,13 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         "create user ann identified by 'hunter2'",
         "PGPASSWORD=hunter2 psql",
         "mysql --password=hunter2 books",
+        "mysql -uroot -phunter2 books",
+        "mysqldump -h h -p'hunter2' books > books.sql",
+        "docker exec db mariadb -u ann -phunter2 -e 'select 1'",
+        'passwort = "hunter2"',
+        "contraseña: hunter2",
+        '{"mot_de_passe": "hunter2"}',
+        "get https://h/x?senha=hunter2&y=1",
         "docker login --db-password hunter2 -u ann",
         'login --password "hunter2"',
         "curl -d 'user=ann&password=hunter2' h",
@@ -197,12 +208,23 @@ def test_what_stands_beside_the_name_of_a_secret_and_is_none_is_left_alone(text:
 
 @pytest.mark.parametrize(
     "name",
-    ["password", "db_password", "--password", "of.password", "PGPASSWORD", "client_secret", "apiKey", "access_token"],
+    [
+        "password",
+        "db_password",
+        "--password",
+        "of.password",
+        "PGPASSWORD",
+        "Passwort",
+        "contraseña",
+        "client_secret",
+        "apiKey",
+        "access_token",
+    ],
 )
 def test_the_name_of_an_argument_tells_that_any_word_is_a_secret(name: str) -> None:
     for word in ("hunter2", "swordfish", "ox"):
         with one_output():
-            kind = "password" if "pass" in name.lower() else "secret"
+            kind = "password" if name.lower().endswith(("password", "passwort", "contraseña")) else "secret"
             assert masked_value({name: [word], "text": f"the {word}s"}) == {
                 name: [f"[secret 1: {kind}]"],
                 "text": f"the {word}s",

@@ -88,6 +88,7 @@ def samples(seed: int) -> list[Sample]:
         worded('connect(host="h", password="{}")'),
         worded("env PGPASSWORD={} psql"),
         worded("host: h\npassword: {}\nport: 1"),
+        worded("mysql -uroot -p{} books"),
         worded("docker login --password {} --quiet"),
         worded("<db><password>{}</password></db>"),
         worded('<add key="password" value="{}"/>'),

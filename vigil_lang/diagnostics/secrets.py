@@ -87,7 +87,11 @@ _PRIVATE_KEY = (
     rf"(?:(?:{_BREAK}{_BASE64}{{1,76}}+){{0,2}}{_BREAK}-----END [A-Z0-9 ]{{0,60}}-----)?+"
 )
 _VALUE = r"(?P<inner>(?![/.~])(?>[A-Za-z0-9+/=_.~!@#%^*-]{8,1000}))(?![\w(\[{:$])"
-_PASSWORD = "password passwd passphrase"
+_PASSWORD = (
+    "password passwd passphrase passwort kennwort contrasena contraseña motdepasse mot_de_passe senha palavra_passe "
+    "wachtwoord parola_chiave haslo hasło lösenord salasana"
+)
+"""A password's name in English and in other languages; `pass` and `parola` alone are words of text."""
 _NAMES = (
     "secret token credential api_key api-key apikey access_key access-key accesskey secret_key secret-key private_key "
     "private-key auth_key auth-key authorization"
@@ -176,6 +180,15 @@ SHAPES = (
     Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}={_NO_NAME}{_WORD}{_STOP}", 0, word=True),
     # `password: word` at the end of a line
     Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}:[ \t]{{1,3}}{_NO_NAME}{_WORD}{_LINE_END}", 0, word=True),
+    # `mysql -pword`: what stands together with the option is never a database, as in `mysql -p books`
+    Shape(
+        "password",
+        "mysql mariadb",
+        r"(?:mysql|mariadb)(?:dump|admin|import|check|show|slap|-[a-z-]{1,10})?[ \t]"
+        rf"{_WORDS}(?<=[ \t])-p(?P<quote>{_Q})?{_WORD}(?(quote)(?={_Q})|{_STOP})",
+        0,
+        word=True,
+    ),
     # `--password word` before another option or the end
     Shape(
         "password",
@@ -233,8 +246,9 @@ _PLACEHOLDER = regex(
     re.IGNORECASE,
 )
 """What stands for a secret, or says of what type it is."""
+_A_PASSWORD = regex(rf"(?:{_PASSWORD.replace(' ', '|')})\Z", re.IGNORECASE)
 _TELLING = regex(
-    r"(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?key|api[_-]?key|private[_-]?key|auth[_-]?key"
+    rf"(?:{_PASSWORD.replace(' ', '|')}|client[_-]?secret|secret[_-]?key|api[_-]?key|private[_-]?key|auth[_-]?key"
     r"|(?:access|auth|refresh)[_-]?token)\Z",
     re.IGNORECASE,
 )
@@ -518,7 +532,7 @@ def masked_beside(name: str, value: str) -> str:
     if numbers.show or len(value) > 1000 or (shown := masked(value)) != value:
         return masked(value)
     if _TELLING.search(name) and _ANY_WORD.match(value) and not _is_placeholder(value):
-        return numbers.tag(value, "password" if "pass" in name.lower() else "secret", word=True)
+        return numbers.tag(value, "password" if _A_PASSWORD.search(name) else "secret", word=True)
     if len(value) < 8:
         return shown
     told = f"{name.lstrip('-')}="
