@@ -36,6 +36,15 @@ STEPS = (
     "At the second knock, open the door",
     "Exit.",
     "Read the guide when a rope is one that you can't tie",
+    "Step 3: Load the ship",
+    "First, get the keys",
+    "Now, copy the list to the lid",
+    "Test that the crane lifts",
+    "Determine type:",
+    "Look for: broken ropes, loose lids",
+    "Instead of one big crate, load two small ones",
+    "Ropes are old, use a chain",
+    "See the guide when loading at night",
 )
 """Instructions, be it where a sentence goes on."""
 
@@ -53,8 +62,11 @@ OTHERS = (
     "weight: count in tons",
     "CRANE_HOME (optional): base folder of the crane",
     "Use case: Heavy crates in winter",
-    "Step 3: Load the ship",
     "Crates",
+    "Overall result: PASS",
+    "Without it, change requests fail.",
+    "Batch processing of lids",
+    "`--count`: Run it by number",
 )
 """What tells of something, whatever verb it has."""
 
@@ -150,6 +162,66 @@ Look for these knots:
     steps = ("Use three cranes:", "Step 2: Open the gate:", "Tie the rope", "Look for these knots:")
     assert {found[name] for name in steps} == {"step"}
     assert found["figure of eight"] == "part"
+
+
+def test_what_mends_a_fault_and_what_is_listed_as_a_procedure_is_taken_though_code_follows() -> None:
+    text = """
+# Harbour
+
+It is old.
+
+## Common errors
+
+Tie the rope again:
+
+```sh
+tie
+```
+
+## Setup
+
+Steps:
+
+- Open the gate:
+
+```sh
+gate open
+```
+
+Run:
+
+- `gate close`
+
+| Field | Description |
+|---|---|
+| `old` | Deprecated — use `new`. |
+
+## Parts
+
+It includes:
+
+- Lift motor
+
+See the guide for the rest with:
+
+- Check lists
+"""
+    found = judged(text)
+    taken = ("Tie the rope again:", "Open the gate:", "`gate close`", "Deprecated — use `new`.")
+    assert {name: found[name] for name in taken} == dict.fromkeys(taken, "step")
+    assert (found["Lift motor"], found["Check lists"]) == ("description", "description")
+
+
+def test_a_heading_with_nothing_but_code_below_it_is_the_step() -> None:
+    text = "# Harbour\n\n## Step 1: Open the gate\n\n```sh\ngate\n```\n\n## Step 2: Count crates\n\nTake the list.\n"
+    assert (judged(text)["Step 1: Open the gate"], judged(text)["Step 2: Count crates"]) == ("step", "heading")
+
+
+def test_a_question_that_a_step_has_answered_is_one() -> None:
+    for heading, why in (("Step 2: Look at each rope", "step"), ("What people ask", "question")):
+        assert alone("Reason: Why did it tear?", heading) == why
+        assert alone("Why did it tear?", heading) == "question"
+    assert alone("Weight (is it below the limit?)", "Cranes", "Lift a crate and note:") == "step"
 
 
 def test_a_part_of_a_step_has_its_place() -> None:

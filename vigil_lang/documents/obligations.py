@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.documents.passed_over import Around, excused, title, why
+from vigil_lang.documents.passed_over import Around, excused, is_whole_step, title, why
 from vigil_lang.english import contexts, principles, steps
 from vigil_lang.english.demanding import (
     asks,
@@ -169,7 +169,9 @@ def _judged(sentence: Sentence, index: int, before: _Before, around: Around) -> 
         # The title says what the document is about.
         plain = bare(sentence.text)
         first = (contexts.FIRST.search(plain) or contexts.PARTS.match(plain)) if sentence.headings else None
-        return Obligation(sentence, index, _trimmed(first.group())) if first else Passed(sentence, index, "heading")
+        if first is not None:
+            return Obligation(sentence, index, _trimmed(first.group()))
+        return Passed(sentence, index, "step" if is_whole_step(sentence, around) else "heading")
     leads = before.leads
     told = asks(sentence.text) or _limits(sentence) or ("required" if before.is_required(sentence) else None)
     if told is None and sentence.text.endswith(":") and (parts := contexts.PARTS.match(sentence.text)):
@@ -211,7 +213,9 @@ def _limits(sentence: Sentence) -> str | None:
         return _trimmed(value.group())
     if sentence.kind == "cell":
         return None
-    told = None if any(map(contexts.TROUBLE.search, sentence.headings[-1:])) else limits(sentence.text)
+    # The title names what the document is about.
+    trouble = any(map(contexts.TROUBLE.search, sentence.headings[1:][-1:]))
+    told = None if trouble else limits(sentence.text)
     return told or (None if contexts.ADVISES.search(bare(sentence.text)) else specifies(sentence.text))
 
 
@@ -307,7 +311,8 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     if placed.kind != "cell" and contexts.DISCIPLINE.match(placed.heading) and placed.headings[1:]:
         return _Word(_trimmed(placed.heading), carries=False) if contexts.WORDS.search(placed.plain) else None
     if placed.kind == "prose":
-        ruled_out = contexts.LACKS.match(placed.plain) if before.obliges(placed) else None
+        in_rules = before.obliges(placed) or _of_rules(placed.headings)
+        ruled_out = contexts.LACKS.match(placed.plain) if in_rules else None
         if (ruled_out or contexts.NO_MORE.fullmatch(placed.plain)) and not any(
             map(contexts.DESCRIPTIVE.search, placed.headings)
         ):
@@ -331,8 +336,8 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
 def _is_action(placed: _Placed) -> bool:
     """Whether a cell says what to do in the case that its row is about."""
     in_a_case = placed.lead and contexts.ACTION_COLUMN.fullmatch(placed.column) is not None
-    names = contexts.NAMES_COMMANDS.search(placed.heading) or contexts.MILD.match(placed.plain)
-    return bool(in_a_case) and placed.tells and names is None
+    mild = contexts.MILD.match(placed.plain) and steps.FIRM.match(placed.plain) is None
+    return bool(in_a_case) and placed.tells and not (mild or contexts.NAMES_COMMANDS.search(placed.heading))
 
 
 def _is_replaced(placed: _Placed) -> bool:

@@ -35,22 +35,34 @@ def why(sentence: Sentence, around: Around) -> Why:
     if not is_english(sentence.text):
         return "language"
     if is_question(sentence.text):
-        return "question"
+        return "step" if _is_to_answer(sentence, plain) else "question"
     above = (sentence.lead, *sentence.headings[-2:])
     if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
         return "sample"
     if principles.ALONE.fullmatch(plain):
         return "word"
+    if steps.COMMANDS.fullmatch(sentence.lead) and plain == "`…`":
+        return "step"
     acts = instructs(sentence.text) or steps.VERB_ALONE.match(plain) is not None or _is_listed(sentence, plain, around)
     if _leaves_a_choice(plain, acts=acts):
         return "advice"
-    if steps.GOES_ON_TO_ACT.search(plain) is None and (not acts or _tells_of(sentence, plain)):
+    defines = contexts.DEFINES.match(sentence.text) is not None
+    goes_on = not defines and steps.GOES_ON_TO_ACT.search(plain) is not None
+    if defines or not (goes_on or (acts and not _tells_of(sentence, plain))):
         return "description"
     if principles.REMEDY.match(plain):
         return "reason"
     if _is_title(sentence, plain, around) or _summarizes(sentence, plain, around):
         return "description"
     return "shown" if _is_shown(sentence, plain, around) else "step"
+
+
+def _is_to_answer(sentence: Sentence, plain: str) -> bool:
+    """Whether a question is one that whoever takes a step answers: `Reason: Why did it fail?` below `Step 2`."""
+    if sentence.kind != "item" or unquoted(sentence.text) != sentence.text:
+        return False
+    named = unlabelled(plain) != plain or sentence.text.endswith("?)")
+    return named and (_is_numbered_step(sentence) or instructs(sentence.lead))
 
 
 def _is_listed(sentence: Sentence, plain: str, around: Around) -> bool:
@@ -74,15 +86,21 @@ def _tells_of(sentence: Sentence, plain: str) -> bool:
     """Whether a sentence that could be an instruction tells of something: what it is, or how it works."""
     if len(sentence.text.split()) < 2 and not (sentence.text.endswith(":") or steps.ENDS.match(plain)):
         return True
-    if steps.NAMES.match(plain) or principles.TELLS_OF.match(unlabelled(plain)):
+    said = unlabelled(plain)
+    word = said != plain and len(said.split()) < 2 and not (said.endswith(":") or steps.ENDS.match(said))
+    if word and principles.INSTRUCTS.match(plain) is None:
+        return True  # `Overall verdict: PASS`
+    if steps.NAMES.match(plain) or principles.TELLS_OF.match(said):
         return True
     if contexts.CONTINUED.search(sentence.lead) or contexts.EXPLAINED.search(sentence.lead):
         return True
     # `Push without a tag` is a mistake there, and `No tag: add one` what is done about it.
-    if unlabelled(plain) == plain and any(map(steps.FAULTS.search, (sentence.lead, *sentence.headings[-1:]))):
+    if said == plain and any(map(steps.FAULTS.search, (sentence.lead, *sentence.headings[-1:]))):
         return True
     # The first heading is the document's title, unless a tag is the only one.
     above = sentence.headings[1:] or sentence.headings
+    if sentence.kind == "cell":
+        above = above[:-1]  # not the column
     if any(map(steps.CASES.match, above)) or any(map(contexts.EXAMPLES.match, sentence.headings)):
         return True
     if _is_numbered_step(sentence):
@@ -93,6 +111,14 @@ def _tells_of(sentence: Sentence, plain: str) -> bool:
     return tells or any(map(steps.CASES_FOLLOW.search, last)) or any(map(steps.FLOWS.search, told))
 
 
+def is_whole_step(heading: Sentence, around: Around) -> bool:
+    """Whether a heading is all that is said of a step: below it stands nothing but code. `Step 2: Open the gate`"""
+    following = around.following
+    alone = following is None or (following.kind == "heading" and len(following.headings) <= len(heading.headings))
+    numbered = heading.headings and steps.NUMBERED.match(heading.text) and instructs(heading.text)
+    return bool(alone and around.code_follows and numbered)
+
+
 def _is_numbered_step(sentence: Sentence) -> bool:
     """Whether a sentence stands where it is told what is done, one step after another."""
     return any(map(steps.NUMBERED.match, (sentence.text, *sentence.headings[1:])))
@@ -100,7 +126,9 @@ def _is_numbered_step(sentence: Sentence) -> bool:
 
 def _is_title(sentence: Sentence, plain: str, around: Around) -> bool:
     """Whether a sentence is only the title of a step or of a section that is told elsewhere."""
-    return steps.TITLE.match(sentence.text) is not None or (sentence.kind == "item" and title(plain) in around.titles)
+    if sentence.kind == "item":
+        return title(plain) in around.titles and not (steps.NUMBERED.match(sentence.text) and instructs(sentence.text))
+    return steps.TITLE.match(sentence.text) is not None
 
 
 def title(text: str) -> str:
@@ -128,16 +156,21 @@ def _summarizes(sentence: Sentence, plain: str, around: Around) -> bool:
 def _is_shown(sentence: Sentence, plain: str, around: Around) -> bool:
     """Whether an instruction only shows how something is done: in a table, before code, or for who wants to know."""
     if sentence.kind == "cell":
-        return not any(map(steps.STEP_COLUMN.fullmatch, sentence.headings[-1:]))
-    if steps.LOOKED_UP.match(plain):
+        mends = any(map(steps.STEP_COLUMN.fullmatch, sentence.headings[-1:]))
+        return not mends and steps.GOES_ON_TO_ACT.search(plain) is None
+    if steps.LOOKED_UP.match(plain) and steps.FIRM.match(plain) is None:
         return True
     if not sentence.text.endswith(":"):
         return False
     if steps.CASES_FOLLOW.search(plain):
         return True
-    listed = sentence.kind == "item" and not sentence.lead
-    in_procedure = listed and any(map(steps.PROCEDURE.search, sentence.headings[-1:]))
-    return around.code_follows and not (_is_numbered_step(sentence) or in_procedure or steps.CHOOSES.match(plain))
+    above = (sentence.lead,) if sentence.lead else sentence.headings[-1:]
+    in_procedure = sentence.kind == "item" and (
+        any(map(steps.PROCEDURE.search, above)) or instructs(sentence.lead) or steps.COMMANDS.fullmatch(sentence.lead)
+    )
+    mends = any(map(contexts.FAILING.search, sentence.headings[1:]))
+    taken = mends or in_procedure or _is_numbered_step(sentence) or steps.CHOOSES.match(plain)
+    return around.code_follows and not taken
 
 
 def excused(sentence: Sentence, word: str) -> Why | None:
@@ -145,7 +178,9 @@ def excused(sentence: Sentence, word: str) -> Why | None:
     above = (sentence.lead, *sentence.headings[-1:])
     if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
         return "sample"
-    if contexts.REPORTED.match(sentence.lead):
+    plain = bare(sentence.text)
+    in_case = in_a_case(plain)
+    if contexts.REPORTED.match(sentence.lead) and in_case is None:
         return "sample"
     if contexts.COPIED.search(sentence.lead) and not contexts.BINDS.match(word):
         return "step"
@@ -160,8 +195,7 @@ def excused(sentence: Sentence, word: str) -> Why | None:
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
     if column and len(sentence.text.split()) == 1:
         return "word"
-    plain = bare(sentence.text)
-    ordered = orders(plain) or in_a_case(plain)
+    ordered = orders(plain) or in_case
     if contexts.WHY.match(column) and principles.TELLS_OF.match(plain):
         return "description"
     if ordered == word and contexts.DEFINES.match(sentence.text):

@@ -21,7 +21,7 @@ BINDING = any_of(
     r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
     r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
     r"^\W*(?:exclude|ignore|omit|skip)\W*$|^(?:[\w-]+ )?(?:documents|files|pages|sections|tests) to "
-    r"(?:add|cover|create|include|produce|write)\W*$",
+    r"(?:add|cover|create|include|produce|write)\W*$|^(?:[\w-]+ ){1,3}to (?:delete|drop|exclude|omit|remove|strip)\W*$",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$|\bto (?:be )?avoid(?:ed)?\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
@@ -50,7 +50,10 @@ MILD = any_of(
 PREFERS = any_of(r"^(?:consider|prefer)\b")
 """What stands behind a label where the label is only preferred."""
 
-PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
+PERMITS = any_of(
+    r"^(?:[^,:]{1,80}, )?(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b",
+    r"^(?:allowed|permitted)\b",
+)
 """A lead that allows what its items say."""
 
 WHEN = any_of(r"^(?:when|after|before|once)\b")
@@ -80,9 +83,11 @@ ANTI_PATTERNS = any_of(r"^\W*(?:[\w-]+ ){0,2}anti-?patterns\W*$|^\W*what not to 
 
 PARTS = any_of(
     r"required (?:[\w-]+ ){0,2}(?:components|elements|headings|items|parts|sections|structure|topics)"
-    r"(?: \([^()]*\))?\W*$"
+    r"(?: \([^()]*\))?\W*$|(?:avoid|skip)\b[^.:]{1,80}\b(?:if|when):?$"
 )
-"""A heading or lead below which the parts of something are named that it has to have: `Required sections`."""
+"""A heading or lead below which the parts of something are named that it has to have, or the cases in which something
+is not to be done: `Required sections`, `Skip this when:`.
+"""
 
 TITLED = Pattern(r"(?:\d+[.)] )?[A-Z][\w/-]*(?: (?:[A-Z&(][\w/&()-]*|of|and|the|to|at|a|in))+(?: ?[—–:]| - |\W*$)")
 """A part that begins with its title, whatever verb is in that: `Request Lifecycle — …`."""
@@ -105,6 +110,7 @@ PROHIBITS = any_of(
 """An item that rules something out, unless it stands where limits or merits are described."""
 
 LACKS = any_of(
+    r"^nothing [\w-]+(?:,? [\w-]+)?[.!]*$",
     r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one)\b"
     r"|[^.;:]*\b(?:found|\w{3,}(?:ed|able))[.!]*$)[^.;:]{2,80}[.!]*$",
 )
@@ -272,7 +278,7 @@ WORDS = Pattern(r"\b(?!(?:etc|vs)\b)[a-z]{2,}", re.IGNORECASE)
 
 CHECKED = any_of(
     # Whatever is so when all items hold: `A crate is ready when:`
-    r"^(?:an?|the|each|every|your) [^:]{1,60} (?:is|are|counts as) [^:]{1,40} (?:only )?(?:when|if):$",
+    r"^(?:an?|the|each|every|your) [^:]{1,60} (?:is|are|counts as) (?!classified\b)[^:]{1,40} (?:only )?(?:when|if):$",
     r"^(?:i|we|(?:the )?(?:checks?|checkers?|evaluators?|graders?|reviewers?|tests?|validators?)) (?:will )?"
     r"(?:check|confirm|test|validate|verify)s? (?:that|whether|if):$",
     r"^(?:verify|validate|confirm|double-check)(?: \([^()]*\))?:$",
@@ -379,7 +385,7 @@ RULE_COLUMN = any_of(r"\W*(?:rules?|guardrails?)\W*")
 """The head of a column whose cells are rules."""
 
 DO_COLUMN = any_of(
-    r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?|"
+    r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?|anti-?patterns?|avoid|"
     r"(?:required|mandatory) (?!by|for|if|when|field|type)[\w ]+|"
     r"(?:correct|right) (?:approach|behaviou?r|practice|way)|(?:do|use) (?:this )?instead|read before .*)\W*"
 )
@@ -394,7 +400,8 @@ REPLACED_COLUMN = any_of(r"\W*(?:to|becomes|(?:converted |replaced )?(?:to|with|
 """The head of a column, in a section of rules, that says what the first cell of its row is to become."""
 
 MIGRATED_COLUMN = any_of(
-    r"(?:.*\W)?(?:(?:change|convert|map|migrate|move|rewrite|switch) to|(?:replace|rewrite) with)\W*"
+    r"(?:.*\W)?(?:(?:change|convert|link|map|migrate|move|rewrite|switch|transform) to(?: these\b.*)?|"
+    r"(?:replace|rewrite) with|if (?:so|yes), \w+)\W*"
 )
 """The head of a column that says so wherever it stands: `Migrate to`."""
 

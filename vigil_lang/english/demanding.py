@@ -77,7 +77,8 @@ def asks(text: str) -> str | None:
 
 def _should(said: str) -> str | None:
     told = without_asides(said)  # `The guide (e.g. of a ship) should …`
-    return "should" if principles.SHOULD.match(told) and not is_question(said) else None
+    should = principles.SHOULD.match(told) or principles.READER_SHOULD.match(told)
+    return "should" if should and not is_question(said) else None
 
 
 def in_a_case(said: str) -> str | None:

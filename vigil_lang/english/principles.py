@@ -24,7 +24,7 @@ def _of_one(verb: str) -> str:
 VERB = (
     rf"(?:(?:re|pre|auto|un|de|backtick|double|single)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|their|this|these|all|any|each|every|no|only)\b|`)|"
-    r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
+    r"`…` (?=(?:an?|the|your|all|each|every)\b)|test (?=(?:that|whether)\b)|"
     rf"(?!{one_of(word_list('no_verbs'))}\b)[a-z]{{3,}}(?:i[sz]e|ify)\b(?![-/])|"
     r"have (?=(?:an?|the|your)\b|[a-z]+ ready\b)|"
     r"default (?=to\b)|lead (?=with\b)|speak (?=in\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
@@ -44,7 +44,8 @@ _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|show
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|just|simply|then|please|immediately|explicitly)"
 WHERE = (
-    r"(?:(?:to|if|when|while|for|in|on|at|during|inside|within|with(?:out)?|after|before|once)\b[^:;]{1,160}?"
+    r"(?:(?:to|if|when|while|for|in|on|at|during|inside|within|with(?:out)?|after|before|once|"
+    r"instead of|rather than)\b[^:;]{1,160}?"
     r"(?:,| ?(?:→|->|[—–]|--)) (?:then )?|otherwise,? )?"
 )
 """When, where or what for something is done, with the comma behind it."""
@@ -210,9 +211,14 @@ SHOULD = any_of(
     r"(?:that|this|these|those)(?: (?:should|also|command|call|query|script|tool))?\b(?!(?: [\w-]+){1,3} should be\b)|"
     r"output|tests?|some|sometimes|correct)\b)(?!.*\b(?:when|that|which|who|if) (?:[^,;]{1,80} )?should\b)"
     r"[^:;?→\[(]{1,80}?(?<! - output) should(?::| (?!(?:also |still |now )?(?:now|already|quickly|automatically|see|"
-    r"look|appear|work|succeed|fail|pass|exist|resume|know|be (?:able|near|visible))\b)\w)"
+    r"look|appear|work(?! (?:on|through|with)\b)|succeed|fail|pass|exist|resume|know|be (?:able|near|visible))\b)\w)"
 )
 """What somebody or something should do or be, unless it tells what will be seen."""
+READER_SHOULD = any_of(
+    r"(?:before|after|if|when)\b[^,:;]{1,160}, "
+    r"(?:you|agents?|authors?|developers?|engineers?|operators?|teams?|users?) should\b"
+)
+"""What whoever follows the document should do in a case."""
 
 # --- at the beginning of a sentence ----------------------------------------------------------------------------------
 
@@ -410,7 +416,7 @@ USABLE = any_of(
     rf"{_OF}can(?: ?not|['’]t) be (?!(?:avoided|certain|confirmed|determined|done|found|guaranteed|helped|imported|"
     r"loaded|located|opened|parsed|reached|read|recovered|resolved|reversed|seen|sure|undone|verified)\b)"
     r"(?:an?\b|\w+(?:ed|en|wn|t|ad|id)\b)",
-    rf"{_OF}(?:is|are) untrusted\b",
+    rf"{_OF}(?:is|are) untrusted\b|{_OF}(?:is|are) (?:fine|good|meant|ok(?:ay)?) (?:only )?for [^.;:]{{2,80}}, not\b",
     rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable)|incompatible|rejected|"
     r"unsupported)\b",
     rf"{_OF}(?:only supports?|supports? only|(?:is|are) (?:accepted|available|supported|usable|valid) only|"
@@ -421,8 +427,8 @@ USABLE = any_of(
     r"works?|writes?) (?!(?:displayed|exported|listed|returned|shown|visible)\b)",
     rf"{_OF}(?:takes? precedence|(?<!\()appl(?:y|ies) to (?:all|each|every))\b|"
     rf"(?:(?:if|when)\b[^;:]{{1,160}}, )?[^.;:,]{{1,80}} wins(?:[.!]*$| \()",
-    r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,4}requires? "
-    r"(?!(?:about|additional|approximately|around|careful|deep|effort|extra|fewer|further|knowledge|less|manual|more|much|no|roughly|"
+    r"(?!(?:he|it|many|most|she|some|that|these|they|this|which|you)\b)(?:[\w`…./-]+ ){1,8}requires? "
+    r"(?!(?:about|additional|approximately|around|careful|deep|effort|elevated|extra|fewer|further|knowledge|less|manual|more|much|no|root|roughly|"
     r"significant|some|that|time|understanding|you|a lot|at least \d|[~≈]?\d)\b)(?![^.]*\d\.\d)\S",
 )
 """What something is not to be used for or with, or only: `Cranes do not support nets.`"""
@@ -485,7 +491,7 @@ SPECIFIES = any_of(
 """What an instruction asks of what is made, rather than of who makes it."""
 
 INSTRUCTS = any_of(
-    rf"{WHERE}(?:only |also |always |first |please |then |\w+ly )?{VERB}(?!:$)",
+    rf"{WHERE}(?:(?:first|next|now|then|finally),? |only |also |always |please |\w+ly )?{VERB}(?!:$)",
     rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
 )
 

@@ -15,9 +15,12 @@ _NOUNS = (
 )
 """Verbs that are as often nouns."""
 
-_OBJECT = r"(?:(?:an?|the|it|your|them|each|every|all|only|with (?:an?|the))\b|[`\d“])"
+_OBJECT = r"(?:(?:an?|the|it|this|these|your|them|each|every|all|only|with (?:an?|the))\b|[`\d“])"
 
-GOES_ON_TO_ACT = any_of(rf"(?:[;:—–]|,? so) (?:(?:then|just|always|please) )?(?!see\b){VERB} (?={_OBJECT})")
+GOES_ON_TO_ACT = any_of(
+    rf"(?:[;:—–]|,? so) (?:(?:then|just|always|please) )?(?!see\b){VERB} (?={_OBJECT})",
+    r"; use (?:in|inside|only|with) |^[^,;:]{3,120} (?:are|is) [^,;:]{2,80}, use \w",
+)
 """Where a sentence that tells something goes on to what is to be done about it: `The file is at the root, so use …`."""
 
 MAY_ACT = any_of(rf"{one_of(word_list('imperatives_or_nouns'))} (?=[\w`])")
@@ -29,8 +32,13 @@ VERB_ALONE = any_of(
 )
 """An instruction that is nothing but its verb and the list below it: `From these, identify:`."""
 
-FIRM = any_of(r"(?:prefer|suggest)\b")
-"""An instruction by a verb of advice."""
+FIRM = any_of(r"(?:prefer|suggest)\b|see [^.;]{1,80} (?:before|when|while) (?:\w+ing|you)\b")
+"""An instruction by a verb of advice, or to read something at a time."""
+
+COMMANDS = any_of(
+    r"(?:[^:.;]{1,120}, )?(?:then )?(?:re-?)?(?:execute|run)(?: (?:these|the following)(?: [\w-]+){0,2})?:"
+)
+"""A lead whose items are commands, each of which is run."""
 
 LEAVES = any_of(
     r"(?:if|when|for|in|to)\b[^,]{1,120}, (?:also )?consider\b|"
@@ -42,21 +50,24 @@ LEAVES = any_of(
 
 NAMES = any_of(
     # `List of crates`, `Guide to the harbour`, but `Dispose of the crate`.
-    r"(?!(?:dispose|think|take|beware|make|get) )[\w-]+ of\b|(?:guide|support|request) (?:to|for)\b",
+    r"(?!(?:dispose|instead|think|take|beware|make|get) )[\w-]+ of\b|(?:guide|support|request) (?:to|for)\b",
     # `State persists in the log`, `Auto-retry is on`, `These flags are the defaults — fail fast`.
     r"(?:[\w-]+ ){1,2}(?:is|are|was|were|has|have|can|will|does|do|did) |\w+ (?:persists|survives) ",
-    rf"{_NOUNS}s?\b (?!(?:an?|the|your|each|every|all|it|them|this|these)\b)[^.;:]{{0,60}}?(?<!\bto )\b"
+    rf"{_NOUNS}s?\b (?!(?:an?|the|your|each|every|all|it|that|them|this|these|whether)\b)[^.;:]{{0,60}}?(?<!\bto )\b"
     r"(?:are|can|do(?:es)?(?:n['’]t)?|fails?|gets?|goes|has|have|holds?|is|means?|resets?|returns?|runs?|stays?|will)\b"
     r"|value `…` =",
     r"[^:—–]{1,60}\b(?:is|are|was|were|has|have|gives?|lets?|provides?|means?) [^:—–]{1,60} (?:[—–]|--?) ",
     # `Focus: order of crates`, but `Heavy crates: lift them`
-    rf"[\w-]+(?: [\w-]+)?: (?![`“\"…])(?!(?:\w+ly )?{VERB})",
+    rf"(?!(?:check|look|scan|search|watch) for: )[\w-]+(?: [\w-]+)?: (?![`“\"…])(?!(?:\w+ly )?{VERB})",
     # `State parameter validation failed.`
     r"[^.:;,]{1,80} (?:failed|missing|found|expired)[.!]*$",
+    # `Without it, change requests fail.`, `Batch processing with a full refresh`
+    r"without (?:it|them|this)\b|batch processing\b",
     # `Pass threshold: half of all crates`, `Update process:`
     r"(?:[\w-]+ )?(?:examples?|goals?|notes?|prompts?|purpose|references?|use cases?)\s*:|"
     rf"{_NOUNS}\b[^:.;]{{0,30}}: (?!`|{VERB})",
-    r"[^:]{1,40}\b(?:agents|conditions|fields|modes|options|process|sequence|types?)(?: \([^()]*\))?:$",
+    r"(?!(?:choose|decide|detect|determine|identify|infer|select|specify)\b)[^:]{1,40}"
+    r"\b(?:agents|conditions|fields|modes|options|process|sequence|types?)(?: \([^()]*\))?:$",
     # `name`: number of crates
     r"(?:`…`(?: \([^()]*\))?(?:(?:,| or|/) ?`…`)*|(?-i:(?:[a-z][\w-]*|[A-Z]+_[A-Z_]+)(?: \([^()]*\))?(?=:))) ?"
     rf"(?:[:—–]|--?) (?!{VERB} (?:{_OBJECT}|to\b))",
@@ -68,13 +79,14 @@ FLOWS = any_of(
     r"what (?:(?:is|are)(?! (?:allowed|expected|forbidden|never|not|off|permitted|prohibited|required)\b)|it does|"
     r"happens)|(?:core|control|data|process|request) flow|behind the scenes|under the hood|"
     r"(?:key|main) (?:features|fields|concepts|parameters)|use cases?|contents|resources|references|documentation|"
-    r"see also|related(?: \w+)?|further reading|findings(?=\W*$)|lessons learned|"
+    r"see also|related(?: \w+)?|further reading|navigation|findings(?=\W*$)|lessons learned|"
     r"(?:examples|tutorials)(?=\W*$| and\b))\b|"
     r"\b(?:arguments|columns|fields|flags|options|parameters|properties|settings|variables)\W*$"
 )
 """A heading or lead below which it is told how something works, or where more is told."""
 
 DESCRIBING_LEAD = any_of(
+    r"(?:contains|includes|provides|returns|supports)\b[^:]*:$|see\b[^:]*:$|"
     r"(?!(?:you|agents?|the (?:agent|assistant|model)|when|if|once|before|after|each|every|all|these|this|it|to)\b)"
     r"(?:[\w-]+ ){1,8}?(?:is|are|was|has|have|checks?|consists?|contains?|covers?|enables?|helps?|includes?|provides?|"
     r"serves?|supports?|tracks?|uses?|works?)\b[^:]*:$"
@@ -90,7 +102,7 @@ ENDS = any_of(r"(?:abort|exit|halt|stop)[.!]*$")
 """An instruction of one word."""
 
 CASES = any_of(
-    r"\W*purpose\W*$|\W*(?:background|case stud(?:y|ies)|history|overview)\b|\W*(?:[\w-]+ ){0,3}"
+    r"\W*(?:description|purpose)\W*$|\W*(?:background|case stud(?:y|ies)|history|overview)\b|\W*(?:[\w-]+ ){0,3}"
     r"(?:capabilities|examples?|features|functionality|workflows? examples?|example workflows)\W*$"
 )
 """A heading of a section in whose parts it is told what was or may be done."""
@@ -107,7 +119,7 @@ NUMBERED = any_of(r"\W*(?:(?:step|phase|pass|stage|part) (?:\d+\b|\w+$)|\d{1,2}[
 """A heading or label of one of the steps that an agent takes one after another."""
 
 PROCEDURE = any_of(
-    r"\b(?:process|procedure|protocol|workflow|instructions|behaviou?r|how to (?!use\b|get\b|run\b)\w+|"
+    r"\b(?:steps|process|procedure|protocol|workflow|instructions|behaviou?r|how to (?!use\b|get\b|run\b)\w+|"
     r"when activated\b.*)\W*$"
 )
 """A heading below which an agent is told what it does."""
@@ -125,10 +137,11 @@ LOOKED_UP = any_of(
 )
 """What may be done by somebody who wants to know or to have something."""
 
-CASES_FOLLOW = any_of(r"(?:when|if|for \w+ing)\W*$")
+CASES_FOLLOW = any_of(r"(?:when|if|(?<!workflow )(?<!process )(?<!steps )(?<!procedure )for \w+ing)\W*$")
 """The end of a lead whose items are the cases for which something is chosen: `Choose chains when:`."""
 
 CHOOSES = any_of(
-    r"(?:for [^,:]{1,80}, )?(?:handle|keep|prefer|use)\b|(?:then )?(?:create|save|write) (?:it |this )?(?:as |to )?`"
+    r"(?:first|next|now|then), |copy this\b|(?:for [^,:]{1,80}, )?(?:handle|keep|prefer|use)\b|"
+    r"(?:then )?(?:create|save|write) (?:it |this )?(?:as |to )?`"
 )
 """An instruction that says what is chosen, of which the code below it is the example: `Use three shelves:`."""
