@@ -212,8 +212,8 @@ See the guide for the rest with:
     assert (found["Lift motor"], found["Check lists"]) == ("description", "description")
 
 
-def test_a_heading_with_nothing_but_code_below_it_is_the_step() -> None:
-    text = "# Harbour\n\n## Step 1: Open the gate\n\n```sh\ngate\n```\n\n## Step 2: Count crates\n\nTake the list.\n"
+def test_a_heading_below_which_nothing_is_asked_for_is_the_step() -> None:
+    text = "# Harbour\n\n## Step 1: Open the gate\n\nThe gate is old.\n\n## Step 2: Count crates\n\nTake the list.\n"
     assert (judged(text)["Step 1: Open the gate"], judged(text)["Step 2: Count crates"]) == ("step", "heading")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.documents.passed_over import Around, excused, is_whole_step, title, why
+from vigil_lang.documents.passed_over import Around, excused, is_step, title, why
 from vigil_lang.english import contexts, principles, steps
 from vigil_lang.english.demanding import (
     asks,
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.documents.document import Document, Kind, Sentence
     from vigil_lang.documents.passed_over import Why
+
+_ASKED = ("step", "part", "language")
+"""Why a sentence is passed over that may be taken for a clause."""
 
 _COLUMNS = 20
 """How far back the first cell of a row is looked for."""
@@ -64,7 +67,18 @@ def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
         if _is_required(sentence):
             before.require(sentence)
         before.note(found[-1], around.following)
-    return tuple(found)
+    return tuple(_with_bare_steps(found))
+
+
+def _with_bare_steps(judged: Sequence[Obligation | Passed]) -> Iterator[Obligation | Passed]:
+    """The judgements, but a heading is the step itself where nothing that is asked for stands right below it."""
+    told = {each.sentence.headings for each in judged if isinstance(each, Obligation) or each.why in _ASKED}
+    for each in judged:
+        sentence = each.sentence
+        if not isinstance(each, Passed) or sentence.kind != "heading" or not is_step(sentence):
+            yield each
+        else:
+            yield each if (*sentence.headings, sentence.text) in told else replace(each, why="step")
 
 
 def _surroundings(document: Document) -> Iterator[Around]:
@@ -171,7 +185,7 @@ def _judged(sentence: Sentence, index: int, before: _Before, around: Around) -> 
         first = (contexts.FIRST.search(plain) or contexts.PARTS.match(plain)) if sentence.headings else None
         if first is not None:
             return Obligation(sentence, index, _trimmed(first.group()))
-        return Passed(sentence, index, "step" if is_whole_step(sentence, around) else "heading")
+        return Passed(sentence, index, "heading")
     leads = before.leads
     told = asks(sentence.text) or _limits(sentence) or ("required" if before.is_required(sentence) else None)
     if told is None and sentence.text.endswith(":") and (parts := contexts.PARTS.match(sentence.text)):
@@ -221,7 +235,8 @@ def _limits(sentence: Sentence) -> str | None:
 
 def _carries(word: str, text: str) -> bool:
     """Whether what demands in a lead demands what its items say, whatever that is: `First write a page with:`."""
-    return contexts.CARRIES.match(word) is not None or contexts.MADE_OF.search(text) is not None
+    patterns = (contexts.MADE_OF.search, contexts.PARTS.match)
+    return contexts.CARRIES.match(word) is not None or any(pattern(text) for pattern in patterns)
 
 
 class _Word(NamedTuple):
@@ -286,7 +301,9 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
     )
     if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
         return _Word(_trimmed(placed.column), carries=False)
-    if contexts.PLACEHOLDER.fullmatch(placed.text) or contexts.COPIED.search(placed.lead):
+    if contexts.COPIED.search(placed.lead):
+        return None
+    if contexts.PLACEHOLDER.fullmatch(placed.text) and contexts.BINDING.search(placed.lead) is None:
         return None
     if contexts.NO_DEMAND.search(placed.plain):
         return None

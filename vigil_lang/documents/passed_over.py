@@ -111,12 +111,9 @@ def _tells_of(sentence: Sentence, plain: str) -> bool:
     return tells or any(map(steps.CASES_FOLLOW.search, last)) or any(map(steps.FLOWS.search, told))
 
 
-def is_whole_step(heading: Sentence, around: Around) -> bool:
-    """Whether a heading is all that is said of a step: below it stands nothing but code. `Step 2: Open the gate`"""
-    following = around.following
-    alone = following is None or (following.kind == "heading" and len(following.headings) <= len(heading.headings))
-    numbered = heading.headings and steps.NUMBERED.match(heading.text) and instructs(heading.text)
-    return bool(alone and around.code_follows and numbered)
+def is_step(heading: Sentence) -> bool:
+    """Whether a heading names a step that somebody takes: `Step 2: Open the gate`."""
+    return bool(heading.headings) and steps.NUMBERED.match(heading.text) is not None and instructs(heading.text)
 
 
 def _is_numbered_step(sentence: Sentence) -> bool:

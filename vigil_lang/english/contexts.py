@@ -21,7 +21,8 @@ BINDING = any_of(
     r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
     r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
     r"^\W*(?:exclude|ignore|omit|skip)\W*$|^(?:[\w-]+ )?(?:documents|files|pages|sections|tests) to "
-    r"(?:add|cover|create|include|produce|write)\W*$|^(?:[\w-]+ ){1,3}to (?:delete|drop|exclude|omit|remove|strip)\W*$",
+    r"(?:add|cover|create|include|produce|write)\W*$|^(?:[\w-]+ ){1,4}to "
+    r"(?:delete|drop|exclude|omit|remove|skip|strip)(?: \w+ing)?\W*$",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$|\bto (?:be )?avoid(?:ed)?\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )

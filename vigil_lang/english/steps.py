@@ -19,7 +19,7 @@ _OBJECT = r"(?:(?:an?|the|it|this|these|your|them|each|every|all|only|with (?:an
 
 GOES_ON_TO_ACT = any_of(
     rf"(?:[;:—–]|,? so) (?:(?:then|just|always|please) )?(?!see\b){VERB} (?={_OBJECT})",
-    r"; use (?:in|inside|only|with) |^[^,;:]{3,120} (?:are|is) [^,;:]{2,80}, use \w",
+    r"; use (?:in|inside|only|with) |\((?:deprecated|legacy)\W+use \w|^[^,;:]{3,120} (?:are|is) [^,;:]{2,80}, use \w",
 )
 """Where a sentence that tells something goes on to what is to be done about it: `The file is at the root, so use …`."""
 
