@@ -217,6 +217,15 @@ def test_a_heading_below_which_nothing_is_asked_for_is_the_step() -> None:
     assert (judged(text)["Step 1: Open the gate"], judged(text)["Step 2: Count crates"]) == ("step", "heading")
 
 
+def test_what_is_named_below_a_step_that_makes_something_is_a_part_of_it() -> None:
+    text = "# Harbour\n\n## Step 1: {} lids\n\n- One of oak\n\n| Size | Colour |\n|---|---|\n| Big | red |\n"
+    made, counted = judged(text.format("Create")), judged(text.format("Count"))
+    names = ("One of oak", "Big", "red")
+    assert {name: made[name] for name in names} == dict.fromkeys(names, "part")
+    assert made["Step 1: Create lids"] == "step"
+    assert {name: counted[name] for name in names} == dict.fromkeys(names, "description")
+
+
 def test_a_question_that_a_step_has_answered_is_one() -> None:
     for heading, why in (("Step 2: Look at each rope", "step"), ("What people ask", "question")):
         assert alone("Reason: Why did it tear?", heading) == why

@@ -67,18 +67,28 @@ def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
         if _is_required(sentence):
             before.require(sentence)
         before.note(found[-1], around.following)
-    return tuple(_with_bare_steps(found))
+    return tuple(_with_named_steps(found))
 
 
-def _with_bare_steps(judged: Sequence[Obligation | Passed]) -> Iterator[Obligation | Passed]:
-    """The judgements, but a heading is the step itself where nothing that is asked for stands right below it."""
+def _with_named_steps(judged: Sequence[Obligation | Passed]) -> Iterator[Obligation | Passed]:
+    """The judgements, but a heading is the step itself where nothing that is asked for stands right below it.
+
+    So is one that has something made, and what only names something below it is a part of that.
+    """
     told = {each.sentence.headings for each in judged if isinstance(each, Obligation) or each.why in _ASKED}
+    making: dict[tuple[str, ...], int] = {}
     for each in judged:
         sentence = each.sentence
-        if not isinstance(each, Passed) or sentence.kind != "heading" or not is_step(sentence):
-            yield each
+        if isinstance(each, Passed) and sentence.kind == "heading" and is_step(sentence):
+            path = (*sentence.headings, sentence.text)
+            if steps.MAKES.search(sentence.text):
+                making[path] = each.index
+            yield replace(each, why="step") if path in making or path not in told else each
+        elif isinstance(each, Passed) and each.why == "description" and sentence.kind in ("item", "cell"):
+            whole = making.get(sentence.headings[:-1] if sentence.kind == "cell" else sentence.headings)
+            yield each if whole is None else replace(each, why="part", whole=whole)
         else:
-            yield each if (*sentence.headings, sentence.text) in told else replace(each, why="step")
+            yield each
 
 
 def _surroundings(document: Document) -> Iterator[Around]:
@@ -309,7 +319,7 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return None
     if _is_action(placed) or _is_replaced(placed):
         return _Word(_trimmed(placed.column), carries=False)
-    if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
+    if contexts.DEFINES.match(placed.text) and placed.lead not in leads and not contexts.BINDING.search(placed.lead):
         return None
     if sentence.continues and not placed.tells and _describes(placed.plain):
         return None  # it says more of what its item demands

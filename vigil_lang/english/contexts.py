@@ -402,7 +402,7 @@ REPLACED_COLUMN = any_of(r"\W*(?:to|becomes|(?:converted |replaced )?(?:to|with|
 
 MIGRATED_COLUMN = any_of(
     r"(?:.*\W)?(?:(?:change|convert|link|map|migrate|move|rewrite|switch|transform) to(?: these\b.*)?|"
-    r"(?:replace|rewrite) with|if (?:so|yes), \w+)\W*"
+    r"(?:replace|rewrite) with|if (?:so|yes), \w+|pick)\W*"
 )
 """The head of a column that says so wherever it stands: `Migrate to`."""
 

@@ -118,6 +118,9 @@ POINTED = any_of(r"\b(?:this|these)\b|:$|^use\b")
 NUMBERED = any_of(r"\W*(?:(?:step|phase|pass|stage|part) (?:\d+\b|\w+$)|\d{1,2}[.)] )")
 """A heading or label of one of the steps that an agent takes one after another."""
 
+MAKES = any_of(r"[:.)—–] ?(?:build|compose|create|define|draft|generate|prepare|produce|scaffold|write)\b")
+"""The heading of a step that has something made, of which parts are named below it."""
+
 PROCEDURE = any_of(
     r"\b(?:steps|process|procedure|protocol|workflow|instructions|behaviou?r|how to (?!use\b|get\b|run\b)\w+|"
     r"when activated\b.*)\W*$"
