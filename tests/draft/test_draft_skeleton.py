@@ -161,6 +161,9 @@ def test_a_list_of_what_to_check_is_no_prohibition() -> None:
         (clause("Never push to main.", "never"), True),
         (clause("push to main", "must", "Never:"), True),
         (clause("The old branch", "do not", "", ("Do not touch:",)), True),
+        (clause("Pages by hand", "anti-pattern", "", ("Anti-Pattern",)), True),
+        (clause("Skip this when:", "skip this when"), True),
+        (clause("Committing keys", "❌"), True),
         (clause("Run the tests before you push.", "before"), True),
     ],
 )

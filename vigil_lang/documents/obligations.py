@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _ASKED = ("step", "part", "language")
 """Why a sentence is passed over that may be taken for a clause."""
 
+_NAMED = {("item", "description"), ("cell", "description"), ("cell", "shown")}
+"""What only names something, by its kind and by why it is passed over."""
+
 _COLUMNS = 20
 """How far back the first cell of a row is looked for."""
 
@@ -84,7 +87,7 @@ def _with_named_steps(judged: Sequence[Obligation | Passed]) -> Iterator[Obligat
             if steps.MAKES.search(sentence.text):
                 making[path] = each.index
             yield replace(each, why="step") if path in making or path not in told else each
-        elif isinstance(each, Passed) and each.why == "description" and sentence.kind in ("item", "cell"):
+        elif isinstance(each, Passed) and (sentence.kind, each.why) in _NAMED:
             whole = making.get(sentence.headings[:-1] if sentence.kind == "cell" else sentence.headings)
             yield each if whole is None else replace(each, why="part", whole=whole)
         else:

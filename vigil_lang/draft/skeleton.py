@@ -56,7 +56,12 @@ _GUARDED = re.compile(
 )
 """Words of obligations that ask for something to be there first."""
 
-_FORBIDS = re.compile(r"never|do(?:es)? not|don['’]t|not|no|must not|forbidden|prohibited", re.IGNORECASE)
+_FORBIDS = re.compile(
+    r"never|do(?:es)? not|don['’]t|not|no|must not|forbidden|prohibited|avoid|banned|(?:[\w-]+ ){0,2}anti-?patterns?"
+    r"|what not to \w+|.*\bto avoid|(?:avoid|skip)\b.*|[❌🚫⛔✗✘]",
+    re.IGNORECASE,
+)
+"""The word of a clause that forbids, be it that of a heading, a column, a lead or the sign before an item."""
 _MOST = re.compile(
     rf"\b(?:more than|at most|over|exceed(?:ing)?|up to|a maximum of) (0*[1-9]\d{{0,8}}|{'|'.join(NUMBERS)}) "
     rf"(?!(?:[a-z-]+ )?(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)(?:[a-z-]+ )?[a-z]+s\b",
