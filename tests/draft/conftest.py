@@ -43,7 +43,8 @@ def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(tmp_path: Path, _kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a skill and two runs, to work in, and a cache outside of it that holds no drafts."""
-    shutil.rmtree(_kept / "drafts", ignore_errors=True)
+    for stored in ("drafts", "second-readings"):
+        shutil.rmtree(_kept / stored, ignore_errors=True)
     folder = tmp_path / "project"
     folder.mkdir()
     lay_out(folder)

@@ -95,6 +95,8 @@ class MessagesAPI:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.counts: int | Fails | Raw | None = None
+        self.second: Callable[[str], Answer] = lambda _: {"obligations": []}
+        """What the second reader answers to a question: that nothing else obliges, unless a test has it say more."""
         self._script: Script = ()
         self._next = 0
         self._lock = threading.Lock()
@@ -112,8 +114,20 @@ class MessagesAPI:
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """The bodies of the requests for messages, in order."""
+        """The bodies of the requests for messages, in order, but not those to the second reader."""
+        return [body for body in self._sent if not self._is_reading(body)]
+
+    @property
+    def read_again(self) -> list[dict[str, Any]]:
+        """The bodies of the requests to the second reader, in order."""
+        return [body for body in self._sent if self._is_reading(body)]
+
+    @property
+    def _sent(self) -> list[dict[str, Any]]:
         return [r.body for r in self.requests if r.path == "/v1/messages"]
+
+    def _is_reading(self, body: dict[str, Any]) -> bool:
+        return any("<sentences>" in text for text in self.texts(body))
 
     @property
     def counted(self) -> list[dict[str, Any]]:
@@ -139,7 +153,8 @@ class MessagesAPI:
             return self._count(request.body)
         if request.path != "/v1/messages":
             return Fails(404, f"no such path: {request.path}")
-        answer = self._scripted(request.body)
+        reads = self._is_reading(request.body)
+        answer = self.second(self.texts(request.body)[-1]) if reads else self._scripted(request.body)
         if isinstance(answer, dict):
             answer = json.dumps(answer)
         return Says(answer) if isinstance(answer, str) else answer

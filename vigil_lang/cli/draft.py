@@ -17,6 +17,7 @@ from vigil_lang.cli.draft_common import (
     no_obligation,
     plan_of,
     policy_name,
+    reader_of,
     refuse_to_overwrite,
     take_option,
     taken,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.answer_sources import Task, Terms
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
+    from vigil_lang.draft.second_reader import SecondReading
     from vigil_lang.project.settings import Settings
 
 
@@ -126,11 +128,12 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     terms = options.terms(project) if options.from_json is None else None
     limited = terms is not None and terms.limit is not None
     plan = plan_of(project, options.output, options.rounds, options.batch, limited=limited)
-    from vigil_lang.draft.answer_sources import Task, check_model
+    from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.prompting import vocabulary as names
 
-    if terms is not None and not options.show_prompt:
-        check_model(clauses, terms)  # before runs are read, which may take long
+    asks = terms is not None and not options.show_prompt
+    # Before runs are read, which may take long.
+    read = reader_of(clauses, terms, second=options.second_reader) if terms is not None and asks else None
     runs = traces(recordings, allow_empty=options.allow_empty, tools=project.known_tools)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
@@ -138,10 +141,12 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
             "No actions are known: --trace RUN reads them from recorded runs, --signature FILE from tool "
             "definitions; --skeleton needs neither."
         )
-    task = Task(clauses, signature, runs, names.describe(signature, runs), plan)
+    reading = read(plan) if read is not None else None
+    read_twice = reading.clauses if reading is not None else clauses
+    task = Task(read_twice, signature, runs, names.describe(signature, runs), plan)
     if options.show_prompt:
         return _show_prompt(task, options)
-    report = _report(task, name, options, terms)
+    report = _report(task, name, options, terms, reading)
     if options.report not in (None, "-"):  # first: a policy is there only if everything is
         with written(str(options.report)) as target:
             _write_report(report, options.format, target)
@@ -154,22 +159,26 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
 def _show_prompt(task: Task, options: Options) -> int:
     """Write what would be sent to the model before its first reply, for people: nothing in it acts on a terminal."""
     from vigil_lang.diagnostics.visible import visible_lines
-    from vigil_lang.draft import schema
+    from vigil_lang.draft import schema, second_reader
     from vigil_lang.draft.drafting import questions
     from vigil_lang.draft.prompting import prompt
 
     asked = questions(task.clauses, task.plan)
-    shown = prompt.shown(prompt.about(task.vocabulary), asked, schema.for_model())
+    before: list[tuple[str, str]] = []
+    if options.second_reader and (again := second_reader.questions(task.clauses)):
+        before = [("Second reader's system prompt", second_reader.system())]
+        before += [(f"Second reader, question {number}", text) for number, text in enumerate(again, 1)]
+    shown = prompt.shown(prompt.about(task.vocabulary), asked, schema.for_model(), before)
     write_text(options.output or "-", visible_lines(shown))
     return CLEAN
 
 
-def _report(task: Task, name: str, options: Options, terms: Terms | None) -> Report:
+def _report(task: Task, name: str, options: Options, terms: Terms | None, reading: SecondReading | None) -> Report:
     """The draft, from the model, the store, or the PolicyDocument that was named."""
     from vigil_lang.draft.reports.report import Report
 
     if terms is not None:
-        found = drafted(task, terms)
+        found = drafted(task, terms, reading)
         made, origin, source = found.draft, found.origin, str(found.path) if found.path is not None else None
     else:
         from vigil_lang.draft.drafting import from_document

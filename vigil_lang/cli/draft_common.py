@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.drafting import DraftPlan
     from vigil_lang.draft.reports.report import Report
+    from vigil_lang.draft.second_reader import SecondReading
     from vigil_lang.project.drafting import Effort, Taken
     from vigil_lang.project.settings import Settings
 
@@ -104,6 +105,10 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--base-url", callback=_address, metavar="URL", help="Where the Messages API is; ANTHROPIC_BASE_URL."
             ),
+            click.option(
+                "--second-reader/--no-second-reader", default=True,
+                help="Ask the model, too, which sentences oblige that no pattern finds; on by default.",
+            ),
             click.option("--offline", is_flag=True, help="Ask no model; use stored answers alone."),
             click.option("--refresh", is_flag=True, help="Ask the model even if answers are stored, and replace them."),
             click.option("--no-cache", is_flag=True, help="Neither use nor store answers."),
@@ -158,13 +163,50 @@ def plan_of(
     return plan if path is None or path == "-" else replace(plan, path=path)
 
 
-def drafted(task: Task, terms: Terms) -> Obtained:
-    """A draft, with its progress on standard error where a person watches. Raises as `obtain` does."""
+def reader_of(clauses: Clauses, terms: Terms, *, second: bool) -> Callable[[DraftPlan], SecondReading]:
+    """What reads the documents a second time, if that is wanted. It is seen now that the model can be asked.
+
+    Raises:
+        InputError: VGL612, the model cannot be asked.
+    """
+    from vigil_lang.draft.answer_sources import check_model
+    from vigil_lang.draft.second_reader import SecondReading, known, second_reading
+
+    found = known(clauses, terms) if second else SecondReading(clauses)
+    check_model(
+        found.clauses if found is not None else None, terms if found is not None else replace(terms, refresh=True)
+    )
+
+    def read(plan: DraftPlan) -> SecondReading:
+        if found is not None:
+            return found
+        from vigil_lang.cli.progress import waiting
+
+        with waiting(terms.settings.model, 0) as told:
+            return second_reading(clauses, terms, plan.parallel, told.received, told.delayed)
+
+    return read
+
+
+def drafted(task: Task, terms: Terms, reading: SecondReading | None = None) -> Obtained:
+    """A draft, with its progress on standard error where a person watches. Raises as `obtain` does.
+
+    What a second reading took is part of the draft's cost and of its limit.
+    """
     from vigil_lang.cli.progress import waiting
     from vigil_lang.draft.answer_sources import obtain
 
+    usage = None if reading is None else reading.usage
+    if usage is not None and terms.limit is not None:
+        terms = replace(terms, limit=max(terms.limit - (usage.cost or 0.0), 0.0))
     with waiting(terms.settings.model, len(task.clauses.clauses)) as told:
-        return obtain(task, terms, told, told.delayed)
+        found = obtain(task, terms, told, told.delayed)
+    if reading is None:
+        return found
+    draft = found.draft
+    notes = (*((reading.note,) if reading.note else ()), *draft.notes)
+    whole = draft.usage if usage is None else usage + draft.usage
+    return replace(found, draft=replace(draft, usage=whole, problems=(*reading.problems, *draft.problems), notes=notes))
 
 
 def answers_in(path: str) -> PolicyDocument:

@@ -43,6 +43,7 @@ class Options:
     batch: int
     max_cost: float | None
     base_url: str | None
+    second_reader: bool
     offline: bool
     refresh: bool
     no_cache: bool
@@ -104,6 +105,7 @@ def _refuse_idle(options: Options, chosen: Sequence[str]) -> None:
         "--batch": options.batch if options.batch > 1 else None,
         "--max-cost": options.max_cost,
         "--base-url": options.base_url,
+        "--no-second-reader": None if options.second_reader else True,
         "--offline": options.offline or None,
         "--refresh": options.refresh or None,
         "--no-cache": options.no_cache or None,
@@ -113,6 +115,7 @@ def _refuse_idle(options: Options, chosen: Sequence[str]) -> None:
     idle: dict[str, tuple[str, Mapping[str, object]]] = {
         "--skeleton": ("asks no model and reads no runs", {**asking, **against}),
         "--from-json": ("asks no model", asking),
+        "--eval": ("reads no document again", {"--no-second-reader": None if options.second_reader else True}),
         "--cached": ("lists what is stored", {**asking, **against, **kept, "--take": options.take or None}),
     }
     for mode in chosen:

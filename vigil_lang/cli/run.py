@@ -17,6 +17,7 @@ from vigil_lang.cli.draft_common import (
     no_obligation,
     plan_of,
     policy_name,
+    reader_of,
     refuse_to_overwrite,
     take_option,
     taken,
@@ -93,6 +94,7 @@ def command(
     take: tuple[str, ...],
     rounds: int | None,
     batch: int,
+    second_reader: bool,
     source: str | None,
     strict: bool,
     fail_on_vacuous: bool,
@@ -126,9 +128,9 @@ def command(
     if not clauses.clauses:
         raise click.UsageError(f"{no_obligation(clauses)}, so there is nothing to judge by.")
     options = abstraction_options(tools=project.known_tools, **given)
-    from vigil_lang.draft.answer_sources import Task, check_model
+    from vigil_lang.draft.answer_sources import Task
 
-    check_model(clauses, terms)  # before runs are read, which may take long
+    read = reader_of(clauses, terms, second=second_reader)  # before runs are read, which may take long
     recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
     from vigil_lang.draft.prompting import vocabulary
@@ -136,8 +138,9 @@ def command(
 
     traces = recordings.traces
     plan = plan_of(project, policy_file, rounds, batch, limited=terms.limit is not None)
-    task = Task(clauses, task_signature, traces, vocabulary.describe(task_signature, traces), plan)
-    found = drafted(task, terms)
+    reading = read(plan)
+    task = Task(reading.clauses, task_signature, traces, vocabulary.describe(task_signature, traces), plan)
+    found = drafted(task, terms, reading)
     name = policy_name(None, policy_file, specs)
     report = Report(found.draft, name, policy_file, found.origin, None, len(traces), task.vocabulary.cut)
     policy, kept = _policy(report, found, policy_file)

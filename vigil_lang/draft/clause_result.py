@@ -52,12 +52,16 @@ Why: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a document says beside its clauses: a sentence, or a block of code or comment by its first words."""
+    """What a document says beside its clauses: a sentence, or a block of code or comment by its first words.
+
+    `clause` is the clause that a sentence would be if it were one; None where another one has what it says.
+    """
 
     path: str
     line: int
     text: str
     why: Why
+    clause: Clause | None = field(default=None, compare=False, repr=False)
 
 
 # --- the intermediate form (the paper's PolicyDocument, appendix C) ------------------------------------------------

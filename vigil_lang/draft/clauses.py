@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from vigil_lang.diagnostics import Span
-    from vigil_lang.documents.document import Document
+    from vigil_lang.documents.document import Document, Sentence
     from vigil_lang.draft.clause_result import Why
     from vigil_lang.project.drafting import Taken
 
@@ -31,6 +31,11 @@ MAX_TEXT = 2000
 
 MAX_CONTEXT = 300
 """Characters of a heading or a lead."""
+
+_MAY_OBLIGE: frozenset[Why] = frozenset(
+    ("advice", "condition", "description", "question", "reason", "sample", "shown", "situation")
+)
+"""Why a sentence is no clause that may oblige all the same: who reads it again may see what no pattern does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +118,18 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
         if each.index in introducing:
             yield Other(path, line, text, "lead")
         elif isinstance(each, Passed):
-            yield Other(path, line, text, each.why)
+            may_oblige = each.why in _MAY_OBLIGE
+            yield Other(path, line, text, each.why, _clause(sentence, "", path, line, text) if may_oblige else None)
         else:
             # Under other headings it is another clause: nobody who repeats a sentence elsewhere says what it is about.
             key = (sentence.text, each.word, sentence.headings, sentence.lead)
             named = tuple(parts.get(each.index, ()))
-            yield Other(path, line, text, "repeated") if key in seen else _clause(each, path, line, text, named)
+            repeated = key in seen
+            yield (
+                Other(path, line, text, "repeated")
+                if repeated
+                else _clause(sentence, each.word, path, line, text, named)
+            )
             seen.add(key)
     hidden: tuple[tuple[Why, Sequence[Span]], ...] = (("code", document.code), ("comment", document.comments))
     for why, spans in hidden:
@@ -128,12 +139,11 @@ def _read(document: Document, path: str, take: Collection[Taken]) -> Iterator[Cl
                 yield Other(path, source.position(span.start)[0], _cut(first, MAX_CONTEXT), why)
 
 
-def _clause(obligation: Obligation, path: str, line: int, text: str, parts: tuple[str, ...]) -> Clause:
-    sentence = obligation.sentence
+def _clause(sentence: Sentence, word: str, path: str, line: int, text: str, parts: tuple[str, ...] = ()) -> Clause:
     headings = tuple(_context(heading) for heading in sentence.headings)
     lead = _cut(sentence.lead, MAX_CONTEXT)
     hostile = addresses_model(text) or addresses_model(lead)
-    return Clause("", path, line, text, obligation.word, headings, lead, hostile, parts)
+    return Clause("", path, line, text, word, headings, lead, hostile, parts)
 
 
 def _introducing(document: Document, places: Collection[int]) -> set[int]:

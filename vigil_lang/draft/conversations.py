@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from vigil_lang.draft.parallel_requests import Desk
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
 
-_CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
+CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
+"""Why a reply ended that is not whole."""
 
 MAX_REMARKS: Final = 50
 """Remarks on replies as a whole that are kept."""
@@ -159,7 +160,7 @@ class Work:
         self._failures = 0
         self.model = reply.model or self.model
         self._asked.update(clause.id for clause in talk.clauses)
-        if reply.stop in _CUT:
+        if reply.stop in CUT:
             self._halve(talk, "cut", "")
         elif reply.stop == "refusal":
             self._halve(talk, "refused", reply.refused)

@@ -73,13 +73,15 @@ def correction(problems: Mapping[str, Sequence[str]]) -> str:
     return f"{_CORRECT}\n\n{within('findings', _object(lines))}"
 
 
-def shown(beginning: str, rest: Sequence[str], schema: Mapping[str, Any]) -> str:
+def shown(
+    beginning: str, rest: Sequence[str], schema: Mapping[str, Any], before: Sequence[tuple[str, str]] = ()
+) -> str:
     """All that is sent before the first reply, as text for a person.
 
     `beginning` is the one of every first message (`about`), `rest` what follows it in each conversation (`asked`), and
-    `schema` the form that replies are held to.
+    `schema` the form that replies are held to. What is asked `before` stands first, each part with its title.
     """
-    parts = [("System prompt", system()), ("Beginning of each conversation", beginning)]
+    parts = [*before, ("System prompt", system()), ("Beginning of each conversation", beginning)]
     parts += [(f"Conversation {number}", text) for number, text in enumerate(rest, 1)]
     parts.append(("Form of the replies (JSON Schema)", json.dumps(schema, indent=2, ensure_ascii=False)))
     return "\n\n".join(f"{'=' * 20} {title} {'=' * 20}\n\n{text.strip()}" for title, text in parts) + "\n"
