@@ -71,7 +71,7 @@ def test_what_it_finds_is_a_clause_behind_those_of_the_patterns(messages_api: Me
         "Deploys the service.",
         "The team is in Bern.",
     ]
-    assert "the second reader found 1 clause among what no pattern finds: c5" in json.dumps(report)
+    assert "the second reader found 1 clause among what no pattern finds: SKILL.md:11" in json.dumps(report)
     assert len(messages_api.read_again) == 1
     assert report["usage"]["requests"] == len(messages_api.asked) + 1 == 6
 

@@ -41,6 +41,9 @@ MAX_SENTENCES: Final = 60
 MAX_CHARACTERS: Final = 12_000
 """Characters of the sentences of one question, unless one alone has more."""
 
+MAX_NAMED: Final = 30
+"""Places of found clauses that the report's note has."""
+
 SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"obligations": {"type": "array", "items": {"type": "integer"}}},
@@ -72,14 +75,17 @@ class SecondReading:
 
     @property
     def note(self) -> str | None:
-        """That clauses were found, and which; None if none was."""
-        if not self.found:
+        """That clauses were found, and where; None if none was."""
+        added = self.clauses.clauses[len(self.clauses.clauses) - self.found :]
+        if not added:
             return None
-        last = self.clauses.clauses[-1].id
-        first = self.clauses.clauses[-self.found].id
-        which = last if self.found == 1 else f"{first} to {last}"
-        many = "1 clause" if self.found == 1 else f"{self.found} clauses"
-        return f"the second reader found {many} among what no pattern finds: {which}"
+        lines: dict[str, list[str]] = {}
+        for clause in added[:MAX_NAMED]:
+            lines.setdefault(clause.path, []).append(str(clause.line))
+        places = "; ".join(f"{path}:{', '.join(dict.fromkeys(at))}" for path, at in lines.items())
+        more = f" and {len(added) - MAX_NAMED} more" if len(added) > MAX_NAMED else ""
+        many = "1 clause" if len(added) == 1 else f"{len(added)} clauses"
+        return f"the second reader found {many} among what no pattern finds: {places}{more}"
 
 
 def questions(clauses: Clauses) -> list[str]:
