@@ -158,6 +158,20 @@ def test_what_it_costs_counts_for_the_limit(messages_api: MessagesAPI, vigil: Vi
     assert 0.05 < cost <= 0.12
 
 
+def test_it_takes_a_quarter_of_the_limit_at_most(project: Path, messages_api: MessagesAPI, vigil: Vigil) -> None:
+    """However much a document has that no pattern finds, its clauses are asked about."""
+    lines = "".join(f"- Part {n} is old.\n" for n in range(600))
+    (project / "SKILL.md").write_text(SKILL + lines, encoding="utf-8")
+    messages_api.counts = 1000
+    messages_api.script(model(GOOD_ANSWERS, input_tokens=1000, output_tokens=1500))
+    messages_api.second = lambda _: Says('{"obligations":[]}', input_tokens=1000, output_tokens=1500)
+    report = report_of(vigil(*DRAFT, "-o", "deploy.vgl", "--max-cost", "0.3", "--format", "json", "--no-cache").out)
+    assert 0 < len(messages_api.read_again) * (1000 * 4 + 1500 * 20) / 1_000_000 <= 0.3 / 4
+    assert "was not read a second time" in report["problems"][-1]
+    assert [clause["outcome"] for clause in report["clauses"]] == ["kept", "kept", "kept", "unsupported"]
+    assert all(clause["cause"] != "budget" for clause in report["clauses"])
+
+
 @pytest.mark.usefixtures("states")
 def test_it_reads_for_verdicts_as_well(messages_api: MessagesAPI, vigil: Vigil) -> None:
     assert vigil("run", "bad.jsonl", "--spec", "SKILL.md").out.endswith("2 of 5 clauses are not judged\n")

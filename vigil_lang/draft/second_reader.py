@@ -41,6 +41,9 @@ MAX_SENTENCES: Final = 60
 MAX_CHARACTERS: Final = 12_000
 """Characters of the sentences of one question, unless one alone has more."""
 
+SHARE: Final = 0.25
+"""Of a limit on the cost, what a second reading may take: the clauses of the patterns need the rest."""
+
 MAX_NAMED: Final = 30
 """Places of found clauses that the report's note has."""
 
@@ -119,13 +122,16 @@ def second_reading(
 ) -> SecondReading:
     """Ask which of the sentences that were passed over oblige. It is stored if all of it was answered.
 
+    It takes a share of the limit on the cost at most.
+
     Sentences that seem to speak to the model are not asked about, as others are read beside them.
 
     Raises:
         InputError: VGL612, the model cannot be asked; VGL613, there is a limit, and prices are not known.
     """
     passed = passed_over(clauses)
-    with Client(terms.settings, Budget.of(terms.limit, terms.settings), delayed=delayed) as client:
+    limit = None if terms.limit is None else SHARE * terms.limit
+    with Client(terms.settings, Budget.of(limit, terms.settings), delayed=delayed) as client:
         numbers, problems = _ask(passed, _Asker(client, terms.settings.max_tokens), parallel, received)
         usage = client.usage
     if terms.stored and not problems:
