@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
     from pygls.progress import Progress
 
+PATIENCE, _ONCE = 0.3, 5.0
+
 
 class Client:
     """One editor. What it cannot do is not asked of it."""
@@ -63,6 +65,11 @@ class Client:
             return types.MarkupContent(types.MarkupKind.Markdown, markdown)
         text = plain(markdown)
         return types.MarkupContent(types.MarkupKind.PlainText, text) if types.MarkupKind.PlainText in formats else text
+
+    def patience(self, refresh: str) -> float:
+        """Seconds that an answer waits for what runs say of the current text: longer where the editor lacks a
+        capability, and cannot be told to ask again."""
+        return PATIENCE if self.supports(refresh) else _ONCE
 
     # --- what it is sent ---
 

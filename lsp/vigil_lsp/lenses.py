@@ -89,10 +89,11 @@ def lenses_of(workspace: Workspace, reading: Reading) -> Iterator[types.CodeLens
     return lenses(reading, None if tests is None else workspace.files.uri(tests), runs=runs)
 
 
-def resolved(workspace: Workspace, lens: types.CodeLens) -> types.CodeLens:
-    """A lens with what the runs make of its statement."""
+async def resolved(workspace: Workspace, lens: types.CodeLens, seconds: float) -> types.CodeLens:
+    """A lens with what the runs make of its statement, waiting a while for what they make of it as it is now."""
     match lens.data:
         case {"uri": str(uri), "statement": str(name)} if lens.command is None:
-            lens.command = command_of(uri, name, workspace.run_results(uri))
+            known = await workspace.current_results(uri, seconds)
+            lens.command = command_of(uri, name, known)
             lens.command.title = visible(lens.command.title)
     return lens

@@ -89,7 +89,7 @@ class VigilServer(LanguageServer):
         workspace_changes.register(self, workspace, client, diagnosis, updates, project_diagnostics)
         call_hierarchy.register(self, workspace)
         code_action.register(self, workspace, client, diagnosis, index)
-        code_lens.register(self, workspace)
+        code_lens.register(self, workspace, client)
         completion.register(self, workspace, client, index)
         definition.register(self, workspace, client, opened)
         diagnostic.register(self, workspace, diagnosis)

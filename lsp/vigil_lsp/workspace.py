@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,6 +129,17 @@ class Workspace:
         """What the runs say of a policy; None where it names none, or nothing is known yet."""
         path = self.path(uri)
         return self.run_results_of(path) if path is not None else None
+
+    async def current_results(self, uri: str, seconds: float) -> RunResults | None:
+        """What the runs say of a policy as soon as it is of the text as it is now, and in any case in time."""
+        loop, path = asyncio.get_running_loop(), self.path(uri)
+        end = loop.time() + seconds
+        while path is not None and self.recordings.names_runs(path) and (left := end - loop.time()) > 0:
+            known = self.run_results(uri)
+            if known is not None and (known.lost or not known.stale):
+                break
+            await self.recordings.news(left)
+        return self.run_results(uri)
 
     def run_results_of(self, path: str) -> RunResults | None:
         """What the runs say of the policy of a path."""

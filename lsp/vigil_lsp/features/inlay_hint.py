@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.results import Matches, RunResults
     from vigil_lsp.text import Text
     from vigil_lsp.workspace import Workspace
-
-_PATIENCE, _ONCE = 0.3, 5.0
-"""Seconds that an answer waits for counts of the current text; longer for an editor that no one can have ask again."""
 
 _SHOWN = 5
 """Values of a variable that its tooltip shows."""
@@ -156,28 +151,14 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        patience = _PATIENCE if client.supports("workspace.inlay_hint.refresh_support") else _ONCE
-        await _caught_up(workspace, params.text_document.uri, patience)
+        patience = client.patience("workspace.inlay_hint.refresh_support")
+        known = await workspace.current_results(params.text_document.uri, patience)
         reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
-        known = workspace.run_results(reading.uri)
-        if known is not None and known.stale:
-            known = replace(known, here=None)  # none rather than those of another text: few editors ask again
         verdicts = (
             not (client.shows_lenses or client.wants_verdicts)
             and workspace.recordings.names_runs(reading.source.path)
             and not is_test_file(reading.source.path)
         )
         return list(hints(reading, known, reading.text.span(params.range), verdicts=verdicts))
-
-
-async def _caught_up(workspace: Workspace, uri: str, patience: float) -> None:
-    """Returns when what the runs say is about the text as it is now, and in any case soon."""
-    loop, path = asyncio.get_running_loop(), workspace.path(uri)
-    end = loop.time() + patience
-    while path is not None and workspace.recordings.names_runs(path) and (left := end - loop.time()) > 0:
-        known = workspace.run_results(uri)
-        if known is not None and not known.stale:
-            return
-        await workspace.recordings.news(left)
