@@ -58,6 +58,13 @@ class Client:
         """Whether it asks for diagnostics, rather than being sent them."""
         return self.supports("text_document.diagnostic")
 
+    @property
+    def resource_operations(self) -> Sequence[types.ResourceOperationKind]:
+        """What it can do to files as part of an edit."""
+        workspace = self.capabilities.workspace
+        edits = workspace.workspace_edit if workspace is not None else None
+        return (edits.resource_operations or ()) if edits is not None and edits.document_changes else ()
+
     def documentation(self, capability: str, markdown: str) -> types.MarkupContent | str:
         """Markdown where the capability lists it; else plain text, as a bare string for editors that list nothing."""
         formats = get_capability(self.capabilities, f"{capability}.documentation_format") or ()

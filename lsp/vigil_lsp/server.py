@@ -103,7 +103,7 @@ class VigilServer(LanguageServer):
         inlay_hint.register(self, workspace, client)
         references.register(self, workspace)
         rename.register(self, workspace, client)
-        rename_files.register(self, workspace)
+        rename_files.register(self, workspace, client)
         selection_range.register(self, workspace)
         semantic_tokens.register(self, workspace, client)
         signature_help.register(self, workspace, client)

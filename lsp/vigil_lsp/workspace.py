@@ -112,10 +112,18 @@ class Workspace:
         A configuration makes a folder a project of its own, but modules in it are used from the folders above, too.
         With `naming` only those whose text contains one of these words: reading a policy takes far longer.
         """
-        paths = dict.fromkeys(self.projects.around(self.files.path(uri)))
-        paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_judged)
-        named = [path for path in paths if any(word in self._text_of(path) for word in naming)]
+        named = [path for path in self.policy_paths(uri) if self.names_any(path, naming)]
         return [reading for path in named if (reading := self.reading_of(path)) is not None]
+
+    def policy_paths(self, uri: str) -> Iterable[str]:
+        """The paths of `policies`."""
+        paths = dict.fromkeys(self.projects.around(self.files.path(uri)))
+        return paths | dict.fromkeys(document.path for document in self.files.documents if document.is_judged)
+
+    def names_any(self, path: str, words: Iterable[str]) -> bool:
+        """Whether the text of a policy contains one of some words."""
+        text = self._text_of(path)
+        return any(word in text for word in words)
 
     def _text_of(self, path: str) -> str:
         try:

@@ -198,7 +198,7 @@ async def _whole_file(
         action.edit = None if later else await _all_fixed(workspace, client, reading)
         if later or action.edit is not None:
             found.append(action)
-    creates = types.ResourceOperationKind.Create in _operations(client)
+    creates = types.ResourceOperationKind.Create in client.resource_operations
     path = test_file.path_for(reading) if creates and _asked(TESTS, wanted) else None
     if path is not None and not workspace.files.is_file(path) and (later or TESTS in wanted):
         data = {"uri": reading.uri, "action": "tests"}
@@ -215,14 +215,6 @@ def _resolved_later(client: Client) -> Iterable[str]:
     if actions is None or not actions.data_support or actions.resolve_support is None:
         return ()
     return actions.resolve_support.properties
-
-
-def _operations(client: Client) -> Iterable[types.ResourceOperationKind]:
-    workspace = client.capabilities.workspace
-    edits = workspace.workspace_edit if workspace is not None else None
-    if edits is None or not edits.document_changes:
-        return ()
-    return edits.resource_operations or ()
 
 
 async def _of_lenses(workspace: Workspace, reading: Reading, range_: types.Range) -> AsyncIterator[types.CodeAction]:
