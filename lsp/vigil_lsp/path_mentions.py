@@ -114,32 +114,41 @@ def mentions_in_configuration(source: Source) -> Iterator[PathMention]:
     Raises:
         InputError: it is no TOML.
     """
-    data, place = read_toml(source)
-    for name in ("tool", "vigil") if source.path.endswith("pyproject.toml") else ():
-        data, place = data.get(name, {}), place.members.get(name, place)
     beside = located(source.path)
-    for named, span in _paths(Configuration, data, place):
+    for _, named, span in configured_paths(source):
         yield PathMention(span, named, beside, partial(_toml, source.text[span.start : span.end]))
 
 
-def _paths(kind: Any, value: object, place: Place) -> Iterator[tuple[str, Span]]:
-    """The paths in a value of a kind, each with where it is written."""
+def configured_paths(source: Source) -> Iterator[tuple[str, str, Span]]:
+    """The paths in a configuration, each with its setting (`lint.benign`) and where it is written.
+
+    Raises:
+        InputError: it is no TOML.
+    """
+    data, place = read_toml(source)
+    for name in ("tool", "vigil") if source.path.endswith("pyproject.toml") else ():
+        data, place = data.get(name, {}), place.members.get(name, place)
+    yield from _paths(Configuration, data, place, "")
+
+
+def _paths(kind: Any, value: object, place: Place, setting: str) -> Iterator[tuple[str, str, Span]]:
     bare = bare_type(kind)
     if is_table(bare) and isinstance(value, dict):
         for one in fields(bare):
             if one.encode_name in value and one.encode_name in place.members:
-                yield from _paths(one.type, value[one.encode_name], place.members[one.encode_name])
+                name = f"{setting}.{one.encode_name}" if setting else one.encode_name
+                yield from _paths(one.type, value[one.encode_name], place.members[one.encode_name], name)
     elif origin_of(bare) is tuple and isinstance(value, list):
         for inner, at in zip(value, place.items, strict=False):
-            yield from _paths(get_args(bare)[0], inner, at)
+            yield from _paths(get_args(bare)[0], inner, at, setting)
     elif origin_of(bare) is Mapping and isinstance(value, dict):
         for key, at in place.members.items():
-            yield from _paths(get_args(bare)[0], key, Place(at.key, at.key))
+            yield from _paths(get_args(bare)[0], key, Place(at.key, at.key), setting)
     elif isinstance(value, str) and (
         (note_of(kind, "check") == "path" and not is_standard(value))
         or (note_of(kind, "check") == "glob" and "/" in value.rstrip("/") and not value.startswith("/"))
     ):
-        yield value, place.value
+        yield setting, value, place.value
 
 
 def _toml(written: str, path: str) -> str:

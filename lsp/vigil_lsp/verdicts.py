@@ -67,8 +67,9 @@ def _verdict(known: RunResults | None, name: str) -> tuple[State, str]:
         unread = known is not None and (known.lost or (known.unreadable and not known.runs and not known.stale))
         return ("unreadable" if unread else "unknown"), waiting(known)
     rest = "" if result.exercised else " · never exercised"
-    state: State = "violated" if result.violated else "unreadable" if known.unreadable else "holds"
-    return state, f"{in_words(result, known.unreadable)}{rest}"
+    partly = known.unreadable or known.unmatched
+    state: State = "violated" if result.violated else "unreadable" if partly else "holds"
+    return state, f"{in_words(result, known)}{rest}"
 
 
 def waiting(known: RunResults | None) -> str:
@@ -84,14 +85,15 @@ def waiting(known: RunResults | None) -> str:
     return "no runs found"
 
 
-def in_words(result: StatementResult, unreadable: int = 0) -> str:
-    """`violated in 2 of 14 runs`; `holds in 1 of 2 runs, 1 unreadable`."""
-    total = result.runs + unreadable
-    runs = f"{total} run{'s' * (total != 1)}"
-    if unreadable:
-        held = f"violated in {len(result.violated)}" if result.violated else f"holds in {result.runs}"
-        return f"{held} of {runs}, {unreadable} unreadable"
-    return f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
+def in_words(result: StatementResult, known: RunResults) -> str:
+    """`violated in 2 of 14 runs`; `holds in 1 of 2 runs, 1 unreadable`; `holds in 1 run, 2 patterns match none`."""
+    total = result.runs + known.unreadable
+    held = f"violated in {len(result.violated)} of " if result.violated else "holds in "
+    held += f"{result.runs} of " if known.unreadable and not result.violated else ""
+    unread = f", {known.unreadable} unreadable" if known.unreadable else ""
+    if known.unmatched:
+        unread += f", {known.unmatched} pattern{'s match' if known.unmatched != 1 else ' matches'} none"
+    return f"{held}{total} run{'s' * (total != 1)}{unread}"
 
 
 class Verdicts:

@@ -658,7 +658,7 @@ def test_runs_that_cannot_be_read_are_given_up(tmp_path: Path, monkeypatch: pyte
     while working.busy:
         working.step()
     (told,) = [message for message in sent if isinstance(message, RunsLoaded)]
-    assert (told.summary.runs, told.summary.missing) == ((), ((0, "this takes too long"),))
+    assert (told.summary.runs, told.summary.unread) == ((), (("runs", 0, "this takes too long"),))
     working.look()
     assert not working.busy
 

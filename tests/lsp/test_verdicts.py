@@ -69,6 +69,8 @@ def test_a_verdict(result: StatementResult | None, unreadable: int, said: tuple[
     """What nobody could read is never said to hold."""
     file = parse(Source("p.vgl", "statement S: abs(Send())\n")).file
     known = replace(KNOWN, statements={} if result is None else {"S": result}, unreadable=unreadable)
+    (partly,) = verdicts(file, replace(known, unmatched=1))
+    assert partly.state == {"holds": "unreadable"}.get(said[0], said[0])
     (found,) = verdicts(file, known)
     assert (found.state, found.marked) == said
     (stale,) = verdicts(file, replace(known, stale=True))

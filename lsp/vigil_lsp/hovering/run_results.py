@@ -35,7 +35,7 @@ def judged(known: RunResults | None, name: str, folder: str) -> list[str]:
     if known is None or found is None:
         said = waiting(known)
         return [f"{said[:1].upper()}{said[1:]}."] if known is not None and known.stale else []
-    said = summary(found, known.unreadable)
+    said = summary(found, known)
     examples = ", ".join(code(shown_path(run, folder)) for run in found.violated[:_EXAMPLES])
     more = ", …" if len(found.violated) > _EXAMPLES else ""
     broken = [f"It is violated in {examples}{more}."] if examples else []

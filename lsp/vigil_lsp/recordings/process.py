@@ -173,15 +173,17 @@ class RecordingsProcess:
                 found[finding.source.path] = (*found.get(finding.source.path, ()), finding)
         return {path: tuple(dict.fromkeys(findings)) for path, findings in found.items()}
 
-    def unread(self, folder: str) -> dict[tuple[str, int], str]:
+    def unread(self, folder: str) -> dict[tuple[str, str], str]:
         """What is wrong with the runs and signatures that the configuration of a folder names: by the setting and the
-        place in its list."""
+        absolute path or pattern."""
+        found: dict[tuple[str, str], str] = {}
         for path, summary in self._summaries.items():
             tracked = self._tracked_policies.get(path)
-            if tracked is not None and tracked.folder == folder and not tracked.comments:
-                runs = {("runs", at): message for at, message in reversed(summary.missing)}
-                return runs | {("signatures", at): message for at, message in summary.unread_signatures}
-        return {}
+            if tracked is not None and tracked.folder == folder:
+                for setting, at, message in summary.unread:
+                    if setting != "runs" or not tracked.comments:
+                        found.setdefault((setting, tracked.sources.listed(setting)[at]), message)
+        return found
 
     def signature_of(self, folder: str) -> Signature | None:
         """What the runs that count in a folder show of actions; None where nothing is known of them yet."""

@@ -6,7 +6,7 @@ import hashlib
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -75,13 +75,16 @@ class Judged:
     """How much of what was said of policies it takes into account (`Policies.number`)."""
 
 
+Setting: TypeAlias = 'Literal["runs", "signatures", "lint.benign"]'
+
+
 @dataclass(frozen=True, slots=True)
 class RunsSummary:
     """What the runs of a project are by themselves.
 
-    `number` tells two states of them apart. `findings` are about recordings that cannot be used; `missing` is what
-    is wrong with a pattern, by its place among those that name the runs, and `unread_signatures` what is wrong with a
-    signature, by its place among those that are named. `unreadable` recordings were left out.
+    `number` tells two states of them apart. `findings` are about recordings that cannot be used. `unread` is what is
+    wrong with paths and patterns, each with the setting that lists it and its place there. `unreadable` recordings were
+    left out, and `unmatched` patterns stand for none.
     """
 
     number: int
@@ -89,9 +92,9 @@ class RunsSummary:
     samples: Samples
     runs: tuple[RunInfo, ...]
     findings: tuple[Diagnostic, ...] = ()
-    missing: tuple[tuple[int, str], ...] = ()
-    unread_signatures: tuple[tuple[int, str], ...] = ()
+    unread: tuple[tuple[Setting, int, str], ...] = ()
     unreadable: int = 0
+    unmatched: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,8 @@ class RunResults:
     `signature` is that of all runs, merged with the declared ones the project names. `stale` says that an answer
     for the current text (or the current runs) is still being computed: nothing is said of its statements and
     conditions then, and the findings are those of items whose own text did not change since. It stays so where the
-    process that reads runs is `lost`. `unreadable` recordings are not among the runs.
+    process that reads runs is `lost`. `unreadable` recordings are not among the runs, and `unmatched` patterns stand
+    for none.
     """
 
     signature: Signature = field(repr=False)
@@ -189,6 +193,7 @@ class RunResults:
     stale: bool
     statements: Mapping[str, StatementResult] = field(default_factory=dict, repr=False)
     unreadable: int = 0
+    unmatched: int = 0
     lost: bool = False
     here: Placed | None = field(default=None, repr=False)
     """What stands somewhere in the text, and where."""
@@ -265,11 +270,17 @@ def located(
     lost: bool = False,
 ) -> RunResults:
     """What is known of a text of a policy whose items stand at these spans; `judged` may be of an older text."""
-    known = summary.signature, summary.samples, summary.runs
-    if judged is None:
-        return RunResults(*known, True, unreadable=summary.unreadable, lost=lost)
-    statements = {statement.name: statement for statement in judged.statements}
-    return RunResults(*known, stale, statements, summary.unreadable, lost, Placed(judged, source, items))
+    return RunResults(
+        summary.signature,
+        summary.samples,
+        summary.runs,
+        stale or judged is None,
+        {} if judged is None else {statement.name: statement for statement in judged.statements},
+        summary.unreadable,
+        summary.unmatched,
+        lost,
+        None if judged is None else Placed(judged, source, items),
+    )
 
 
 def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[int, int, int]]) -> Diagnostic | None:
