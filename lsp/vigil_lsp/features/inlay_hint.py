@@ -32,9 +32,12 @@ _SHOWN = 5
 
 
 def hints(
-    reading: Reading, known: RunResults | None, within: Span, *, verdicts: bool = False
+    reading: Reading, known: RunResults | None, within: Span, *, verdicts: bool = False, written: bool = True
 ) -> Iterator[types.InlayHint]:
-    """The hints of the items in a part of the text; with the `verdicts` of statements at the ends of their lines."""
+    """The hints of the items in a part of the text; with the `verdicts` of statements at the ends of their lines.
+
+    A hint changes only a text that is `written` here.
+    """
     said = {verdict.span: verdict for verdict in found_verdicts(reading.file, known)} if verdicts else {}
     metadata = {statement.name: statement.metadata for statement in reading.policy.statements}
     meanings = Meanings(reading.policy)
@@ -48,7 +51,7 @@ def hints(
                     yield from _matches(reading.text, known.matches(body.span), body.span.end, "this pattern", "events")
             case tree.Statement(name, form, after):
                 if name.text in metadata and not any(note.name.text == "severity" for note in item.annotations):
-                    yield _severity(reading.text, item, metadata[name.text].severity)
+                    yield _severity(reading.text, item, metadata[name.text].severity, written=written)
                 if known is not None:
                     yield from _variables(reading, known, item, meanings)
                     for expr in _conditions(form, after):
@@ -96,15 +99,15 @@ def _matches(text: Text, found: Matches | None, at: int, what: str, noun: str = 
     )
 
 
-def _severity(text: Text, item: tree.Statement, level: str) -> types.InlayHint:
+def _severity(text: Text, item: tree.Statement, level: str, *, written: bool) -> types.InlayHint:
     """What a statement without `@severity` is reported as; accepting the hint writes it down."""
     start = item.span.start
     indent = text.content[text.content.rfind("\n", 0, start) + 1 : start]
-    written = f"@severity({level})\n{indent if not indent.strip() else ''}"
+    note = f"@severity({level})\n{indent if not indent.strip() else ''}"
     return types.InlayHint(
         text.position(item.name.span.end),
         f"severity {level}",
-        text_edits=[types.TextEdit(text.range(Span(start, start)), written)],
+        text_edits=[types.TextEdit(text.range(Span(start, start)), note)] if written else None,
         tooltip=f"a violation is reported as `{level}` where no `@severity` says otherwise",
         padding_left=True,
     )
@@ -161,4 +164,12 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
             and workspace.recordings.names_runs(reading.source.path)
             and not is_test_file(reading.source.path)
         )
-        return list(hints(reading, known, reading.text.span(params.range), verdicts=verdicts))
+        return list(
+            hints(
+                reading,
+                known,
+                reading.text.span(params.range),
+                verdicts=verdicts,
+                written=workspace.is_written(reading.uri),
+            )
+        )
