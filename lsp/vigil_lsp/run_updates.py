@@ -135,6 +135,7 @@ class RunUpdates:
         for path in paths:
             self._diagnosis.runs_changed(path)
         self._verdicts.send(paths)
+        self._opened.policies_changed()
         self._refresh_soon()
 
 
