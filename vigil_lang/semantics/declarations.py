@@ -12,7 +12,7 @@ from vigil_lang.semantics.terms import Failed
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.modules import Declaration, Module
@@ -53,8 +53,11 @@ def unused(conditions: Conditions, module: Module, doubtful: Iterable[Span]) -> 
     used = {name for where, name in conditions.terms.used if where is module}
     if not (_JUDGED & words or any(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items)):
         return
-    for name, declaration in module.own.items():
-        if name not in used and not _may_be_meant(name, words):
+    idle = [name for name in module.own if name not in used]
+    meant = _meant(words - module.own.keys() if idle else frozenset(), idle) | words
+    for name in idle:
+        if name not in meant:
+            declaration = module.own[name]
             kind = type(declaration).__name__.lower()
             yield _unused(f"{kind} `{name}` is not used", module, declaration.name.span)
     tested = any(isinstance(item, tree.TestCase) for item in module.file.items)  # what is used is under test
@@ -63,8 +66,10 @@ def unused(conditions: Conditions, module: Module, doubtful: Iterable[Span]) -> 
             yield from _unused_imports(item, module, used)
 
 
-def _may_be_meant(name: str, words: Set[str]) -> bool:
-    return any((word and name.startswith(word)) or nearest(word, [name]) for word in words)
+def _meant(words: Set[str], names: Sequence[str]) -> set[str]:
+    """The names that some words begin, or are slips of."""
+    begun = {name for name in names if any(word and name.startswith(word) for word in words)}
+    return begun.union(*(nearest(word, names, len(names)) for word in words))
 
 
 def _unused_imports(use: tree.Use, module: Module, used: set[str]) -> Iterator[Diagnostic]:
