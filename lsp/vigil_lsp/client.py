@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
     from pygls.progress import Progress
 
+PATIENCE, _ONCE = 0.3, 5.0
+
 
 class Client:
     """One editor. What it cannot do is not asked of it."""
@@ -56,6 +58,13 @@ class Client:
         """Whether it asks for diagnostics, rather than being sent them."""
         return self.supports("text_document.diagnostic")
 
+    @property
+    def resource_operations(self) -> Sequence[types.ResourceOperationKind]:
+        """What it can do to files as part of an edit."""
+        workspace = self.capabilities.workspace
+        edits = workspace.workspace_edit if workspace is not None else None
+        return (edits.resource_operations or ()) if edits is not None and edits.document_changes else ()
+
     def documentation(self, capability: str, markdown: str) -> types.MarkupContent | str:
         """Markdown where the capability lists it; else plain text, as a bare string for editors that list nothing."""
         formats = get_capability(self.capabilities, f"{capability}.documentation_format") or ()
@@ -63,6 +72,11 @@ class Client:
             return types.MarkupContent(types.MarkupKind.Markdown, markdown)
         text = plain(markdown)
         return types.MarkupContent(types.MarkupKind.PlainText, text) if types.MarkupKind.PlainText in formats else text
+
+    def patience(self, refresh: str) -> float:
+        """Seconds that an answer waits for what runs say of the current text: longer where the editor lacks a
+        capability, and cannot be told to ask again."""
+        return PATIENCE if self.supports(refresh) else _ONCE
 
     # --- what it is sent ---
 

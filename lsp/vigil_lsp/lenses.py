@@ -70,15 +70,15 @@ def _first(file: tree.File) -> Span:
 def command_of(uri: str, name: str, known: RunResults | None) -> types.Command:
     """What a lens with results says, and does when it is clicked."""
     result = known.statement(name) if known is not None else None
-    if result is not None and result.runs:
-        return types.Command(summary(result, known.unreadable if known is not None else 0), SHOW, None, [uri, name])
+    if known is not None and result is not None and result.runs:
+        return types.Command(summary(result, known), SHOW, None, [uri, name])
     return types.Command(waiting(known), "")
 
 
-def summary(result: StatementResult, unreadable: int = 0) -> str:
+def summary(result: StatementResult, known: RunResults) -> str:
     """`violated in 2 of 14 runs · exercised in 9`; `holds in 1 of 2 runs, 1 unreadable · exercised in 1`."""
     exercised = f"exercised in {result.exercised}" if result.exercised else "never exercised"
-    return f"{in_words(result, unreadable)} · {exercised}"
+    return f"{in_words(result, known)} · {exercised}"
 
 
 def lenses_of(workspace: Workspace, reading: Reading) -> Iterator[types.CodeLens]:
@@ -89,10 +89,11 @@ def lenses_of(workspace: Workspace, reading: Reading) -> Iterator[types.CodeLens
     return lenses(reading, None if tests is None else workspace.files.uri(tests), runs=runs)
 
 
-def resolved(workspace: Workspace, lens: types.CodeLens) -> types.CodeLens:
-    """A lens with what the runs make of its statement."""
+async def resolved(workspace: Workspace, lens: types.CodeLens, seconds: float) -> types.CodeLens:
+    """A lens with what the runs make of its statement, waiting a while for what they make of it as it is now."""
     match lens.data:
         case {"uri": str(uri), "statement": str(name)} if lens.command is None:
-            lens.command = command_of(uri, name, workspace.run_results(uri))
+            known = await workspace.current_results(uri, seconds)
+            lens.command = command_of(uri, name, known)
             lens.command.title = visible(lens.command.title)
     return lens

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from vigil_lang.diagnostics.visible import visible
-from vigil_lsp.findings import NAME, SEVERITY
+from vigil_lsp.findings import NAME, SEVERITY, to_protocol
 from vigil_lsp.recordings.process import Unanswered
 from vigil_lsp.recordings.results import digest_of
 from vigil_lsp.text import Text
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lsp.client import Client
-    from vigil_lsp.files import Document
+    from vigil_lsp.files import Document, Files
     from vigil_lsp.recordings.results import EventView, RunView, StatementNote
     from vigil_lsp.workspace import Workspace
 
@@ -140,7 +140,7 @@ class OpenRecordings:
         uri = workspace.files.uri(path)
         document = workspace.document(uri)
         broken = workspace.recordings.recordings().get(path, ())
-        found = [_of_finding(finding, workspace.files.encoding) for finding in broken]
+        found = [_of_finding(finding, workspace.files) for finding in broken]
         seen = self.seen(document) if document is not None else None
         if document is not None and seen is not None:
             found += self._at_fault(seen, document.text)
@@ -191,12 +191,9 @@ def line_range(text: Text, line: int) -> types.Range:
     return types.Range(text.position(start), text.position(start + len(text.line(line))))
 
 
-def _of_finding(finding: Diagnostic, encoding: types.PositionEncodingKind | str) -> types.Diagnostic:
+def _of_finding(finding: Diagnostic, files: Files) -> types.Diagnostic:
     """What is wrong with a recording; its source may be one line of it."""
-    text = Text(finding.source.text, encoding)
-    place, lines = text.range(finding.span), finding.source.first_line - 1
-    start = types.Position(place.start.line + lines, place.start.character)
-    end = types.Position(place.end.line + lines, place.end.character)
-    message = visible(finding.message) + (f"\nhelp: {visible(finding.help)}" if finding.help else "")
-    level = SEVERITY[finding.severity]
-    return types.Diagnostic(types.Range(start, end), message, severity=level, code=finding.code, source=NAME)
+    found = to_protocol(finding, Text(finding.source.text, files.encoding), files, related=False)
+    for end in (found.range.start, found.range.end):
+        end.line += finding.source.first_line - 1
+    return found

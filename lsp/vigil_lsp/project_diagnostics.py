@@ -8,19 +8,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.documents.coverage import uncited
 from vigil_lang.documents.library import Library
+from vigil_lang.lint.baseline import compare
 from vigil_lang.project.configuration import loaded_from
-from vigil_lang.project.positions import locate
 from vigil_lang.semantics.modules import is_test_file
-from vigil_lsp.findings import to_protocol
+from vigil_lsp.findings import moved, to_protocol
+from vigil_lsp.path_mentions import configured_paths
+from vigil_lsp.recordings.run_sources import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lsprotocol import types
 
+    from vigil_lang.diagnostics import Source, Span
     from vigil_lsp.client import Client
     from vigil_lsp.files import Document
     from vigil_lsp.project import Project
@@ -38,6 +43,8 @@ class ProjectDiagnostics:
     def __init__(self, workspace: Workspace, client: Client) -> None:
         self._workspace, self._client = workspace, client
         self._configurations: set[str] = set()
+        self._whole: dict[str, Sequence[Diagnostic]] = {}
+        """What was wrong with a configuration when it was TOML last."""
         self._documents: set[str] = set()
         self._task: asyncio.Task[None] | None = None
         self._due: asyncio.TimerHandle | None = None
@@ -60,10 +67,7 @@ class ProjectDiagnostics:
             (project.configuration, finding)
             for project in self._workspace.projects.all()
             if project.configuration is not None
-            for finding in (
-                *self._written(project, project.configuration),
-                *self._unread(project, project.configuration),
-            )
+            for finding in self._of_configuration(project, project.configuration)
         ]
         self._configurations = self._publish(findings, self._configurations)
 
@@ -82,6 +86,19 @@ class ProjectDiagnostics:
         if self._due is not None:
             self._due.cancel()
 
+    def _of_configuration(self, project: Project, path: str) -> Sequence[Diagnostic]:
+        """What is wrong with a configuration. While it is no TOML, as somebody types, what was wrong before stays."""
+        written = self._written(project, path)
+        with suppress(InputError):
+            source = self._workspace.files.source(path)
+            try:
+                named = list(configured_paths(source))
+            except InputError:
+                return (*written, *moved(self._whole.get(path, ()), source, kept=True))
+            here = (replace(finding, source=source) for finding in written)
+            written = self._whole[path] = (*here, *self._unread(project, source, named))
+        return written
+
     def _written(self, project: Project, path: str) -> Sequence[Diagnostic]:
         """What is wrong with a configuration, in the text that the editor has of it; what counts is that on disk."""
         document = self._workspace.files.open_at(path)
@@ -90,20 +107,21 @@ class ProjectDiagnostics:
         loaded = loaded_from(document.text.content, Path(path), project.root)
         return loaded.findings if loaded is not None else ()
 
-    def _unread(self, project: Project, path: str) -> Iterator[Diagnostic]:
-        """What is wrong with the runs and signatures that a configuration names, where it names them."""
-        unread = self._workspace.recordings.unread(str(project.root))
-        if not unread:
-            return
-        with suppress(InputError, ValueError, KeyError):
-            source = self._workspace.files.source(path)
-            place = locate(source.text)
-            for name in ("tool", "vigil") if path.endswith("pyproject.toml") else ():
-                place = place.members[name]
-            for (setting, at), message in unread.items():
-                named = place.members[setting]
-                span = named.items[at].value if at < len(named.items) else named.value
-                yield Diagnostic.of("VGL001", message, source, span, severity="warning")
+    def _unread(self, project: Project, source: Source, named: Sequence[tuple[str, str, Span]]) -> Iterator[Diagnostic]:
+        """What cannot be read of what a configuration names, where it names it now; what counts is what is on disk."""
+        lost = self._workspace.recordings.unread(str(project.root))
+        unread = {named_at: ("VGL001", message) for named_at, message in lost.items()}
+        if project.baseline is not None:
+            try:
+                compare((), (), project.baseline)
+            except InputError as error:
+                found = error.diagnostics[0]
+                unread["lint.baseline", project.baseline] = found.code, f"the baseline cannot be read: {found.message}"
+        folder = str(Path(source.path).parent)
+        for setting, path, span in named if unread else ():
+            code, message = unread.get((setting, absolute(folder, path)), ("", ""))
+            if code:
+                yield Diagnostic.of(code, message.replace(f"{folder}{os.sep}", ""), source, span, severity="warning")
 
     def _publish(self, findings: Iterable[tuple[str, Diagnostic]], before: set[str]) -> set[str]:
         """Show findings by path in place of those that were shown `before`; the URIs that have some now."""

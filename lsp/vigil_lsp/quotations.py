@@ -86,6 +86,12 @@ def passage(library: Library, policy: str, quotation: Quotation) -> tuple[Source
 
 def recording(policy: str, name: str) -> str | None:
     """The path of the recording that a test names, `runs.jsonl#monday` too; None when the project has no such file."""
+    found = named_recording(policy, name)
+    return None if found is None else found[0]
+
+
+def named_recording(policy: str, name: str) -> tuple[str, str] | None:
+    """The path of the recording that a test names, and what of the name names the file; else as `recording`."""
     if policy.startswith("<"):
         return None
     try:
@@ -94,7 +100,7 @@ def recording(policy: str, name: str) -> str | None:
         for _ in range(_TRIED):
             place = Path(real_path(folder / name))
             if place.is_relative_to(root) and place.is_file():
-                return os.fspath(place)
+                return os.fspath(place), name
             if "#" not in name:
                 return None
             name = name.rpartition("#")[0]

@@ -131,7 +131,12 @@ class RunUpdates:
 
     def _on_failure(self, message: str) -> None:
         self._client.show_message(message, types.MessageType.Error)
-        self._verdicts.send(document.path for document in self._workspace.files.documents)
+        paths = [document.path for document in self._workspace.files.documents]
+        for path in paths:
+            self._diagnosis.runs_changed(path)
+        self._verdicts.send(paths)
+        self._opened.policies_changed()
+        self._refresh_soon()
 
 
 class _ProgressBar:

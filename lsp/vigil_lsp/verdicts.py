@@ -36,7 +36,8 @@ class Verdict:
     """What the runs say of a statement, whose name stands at `span`; `text` says it in words.
 
     It `holds` if every run was read and keeps it. It is `unreadable` where those that could be read keep it, and others
-    could not be. It is `unknown` while runs are read or judged, and where there is none, or judging takes too long.
+    could not be, and where none can be read any more. It is `unknown` while runs are read or judged, and where there is
+    none, or judging takes too long.
     """
 
     span: Span
@@ -61,18 +62,20 @@ def verdicts(file: tree.File, known: RunResults | None) -> list[Verdict]:
 
 
 def _verdict(known: RunResults | None, name: str) -> tuple[State, str]:
-    if known is None or known.stale:
-        return "unknown", waiting(known)
-    result = known.statement(name)
-    if result is None or not result.runs:
-        return ("unreadable" if known.unreadable and not known.runs else "unknown"), waiting(known)
+    result = known.statement(name) if known is not None else None
+    if known is None or result is None or not result.runs:
+        unread = known is not None and (known.lost or (known.unreadable and not known.runs and not known.stale))
+        return ("unreadable" if unread else "unknown"), waiting(known)
     rest = "" if result.exercised else " · never exercised"
-    state: State = "violated" if result.violated else "unreadable" if known.unreadable else "holds"
-    return state, f"{in_words(result, known.unreadable)}{rest}"
+    partly = known.unreadable or known.unmatched
+    state: State = "violated" if result.violated else "unreadable" if partly else "holds"
+    return state, f"{in_words(result, known)}{rest}"
 
 
 def waiting(known: RunResults | None) -> str:
     """Why there is no verdict."""
+    if known is not None and known.lost:
+        return "the runs can no longer be read"
     if known is None or (known.stale and known.runs):
         return "reading the runs …"
     if known.runs:
@@ -82,14 +85,15 @@ def waiting(known: RunResults | None) -> str:
     return "no runs found"
 
 
-def in_words(result: StatementResult, unreadable: int = 0) -> str:
-    """`violated in 2 of 14 runs`; `holds in 1 of 2 runs, 1 unreadable`."""
-    total = result.runs + unreadable
-    runs = f"{total} run{'s' * (total != 1)}"
-    if unreadable:
-        held = f"violated in {len(result.violated)}" if result.violated else f"holds in {result.runs}"
-        return f"{held} of {runs}, {unreadable} unreadable"
-    return f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
+def in_words(result: StatementResult, known: RunResults) -> str:
+    """`violated in 2 of 14 runs`; `holds in 1 of 2 runs, 1 unreadable`; `holds in 1 run, 2 patterns match none`."""
+    total = result.runs + known.unreadable
+    held = f"violated in {len(result.violated)} of " if result.violated else "holds in "
+    held += f"{result.runs} of " if known.unreadable and not result.violated else ""
+    unread = f", {known.unreadable} unreadable" if known.unreadable else ""
+    if known.unmatched:
+        unread += f", {known.unmatched} pattern{'s match' if known.unmatched != 1 else ' matches'} none"
+    return f"{held}{total} run{'s' * (total != 1)}{unread}"
 
 
 class Verdicts:
@@ -109,7 +113,8 @@ class Verdicts:
             return
         recordings = self._workspace.recordings
         told = path in self._sent
-        if not told or not recordings.names_runs(path) or recordings.is_judged(path, document.source.text):
+        settled = recordings.lost or recordings.is_judged(path, document.source.text)
+        if not told or not recordings.names_runs(path) or settled:
             self.send([path])
 
     def send(self, paths: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,10 +112,18 @@ class Workspace:
         A configuration makes a folder a project of its own, but modules in it are used from the folders above, too.
         With `naming` only those whose text contains one of these words: reading a policy takes far longer.
         """
-        paths = dict.fromkeys(self.projects.around(self.files.path(uri)))
-        paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_judged)
-        named = [path for path in paths if any(word in self._text_of(path) for word in naming)]
+        named = [path for path in self.policy_paths(uri) if self.names_any(path, naming)]
         return [reading for path in named if (reading := self.reading_of(path)) is not None]
+
+    def policy_paths(self, uri: str) -> Iterable[str]:
+        """The paths of `policies`."""
+        paths = dict.fromkeys(self.projects.around(self.files.path(uri)))
+        return paths | dict.fromkeys(document.path for document in self.files.documents if document.is_judged)
+
+    def names_any(self, path: str, words: Iterable[str]) -> bool:
+        """Whether the text of a policy contains one of some words."""
+        text = self._text_of(path)
+        return any(word in text for word in words)
 
     def _text_of(self, path: str) -> str:
         try:
@@ -128,6 +137,17 @@ class Workspace:
         """What the runs say of a policy; None where it names none, or nothing is known yet."""
         path = self.path(uri)
         return self.run_results_of(path) if path is not None else None
+
+    async def current_results(self, uri: str, seconds: float) -> RunResults | None:
+        """What the runs say of a policy as soon as it is of the text as it is now, and in any case in time."""
+        loop, path = asyncio.get_running_loop(), self.path(uri)
+        end = loop.time() + seconds
+        while path is not None and self.recordings.names_runs(path) and (left := end - loop.time()) > 0:
+            known = self.run_results(uri)
+            if known is not None and (known.lost or not known.stale):
+                break
+            await self.recordings.news(left)
+        return self.run_results(uri)
 
     def run_results_of(self, path: str) -> RunResults | None:
         """What the runs say of the policy of a path."""

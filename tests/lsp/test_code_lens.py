@@ -12,7 +12,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
 from vigil_lsp.lenses import command_of, summary
-from vigil_lsp.recordings.results import Judged, RunsSummary, StatementResult, located
+from vigil_lsp.recordings.results import Judged, RunResults, RunsSummary, StatementResult, located
 
 if TYPE_CHECKING:
     from lsp_session import Page, Session
@@ -36,10 +36,10 @@ BAD = run_text(("Send", {"to": "eve"}), ("Send", {"to": "bob"}))
 
 
 def test_a_result_in_words() -> None:
-    broken = ("a", "b")
-    assert summary(StatementResult("S", 14, broken, 9)) == "violated in 2 of 14 runs · exercised in 9"
-    assert summary(StatementResult("S", 1, (), 1)) == "holds in 1 run · exercised in 1"
-    assert summary(StatementResult("S", 3, (), 0)) == "holds in 3 runs · never exercised"
+    known, broken = RunResults(Signature({}, "observed"), Samples(), (), stale=False), ("a", "b")
+    assert summary(StatementResult("S", 14, broken, 9), known) == "violated in 2 of 14 runs · exercised in 9"
+    assert summary(StatementResult("S", 1, (), 1), known) == "holds in 1 run · exercised in 1"
+    assert summary(StatementResult("S", 3, (), 0), known) == "holds in 3 runs · never exercised"
 
 
 def test_before_there_are_results() -> None:

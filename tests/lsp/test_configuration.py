@@ -138,6 +138,29 @@ def test_what_is_written_fits(tmp_path: Path) -> None:
     assert written("lint.baseline = ‸") == ['"out/"', '"runs/"']
 
 
+def test_files_are_those_that_a_setting_can_be_about(tmp_path: Path) -> None:
+    """Folders lead to them, so they are offered everywhere."""
+    names = ("a.jsonl", "a.json", "a.log", "a.md", "p.vgl", "p_test.vgl", "vigil.toml")
+    for name in names:
+        (tmp_path / name).write_text("")
+    (tmp_path / "folder").mkdir()
+    project = ProjectNames(str(tmp_path))
+    expected = {
+        "runs": {"a.jsonl", "a.json", "a.log"},
+        "lint.benign": {"a.jsonl", "a.json", "a.log"},
+        "signatures": {"a.jsonl", "a.json"},
+        "lint.baseline": {"a.json"},
+        "test.paths": {"p_test.vgl"},
+        "hook.policies": {"p.vgl", "p_test.vgl"},
+        "exclude": set(names),
+    }
+    for setting, files in expected.items():
+        place = at(f"{setting} = '‸'" if setting == "lint.baseline" else f"{setting} = ['‸']")
+        assert place is not None
+        found = {one.label for one in candidates(place, project, schema=True) if not one.label.startswith("std.")}
+        assert found == {*files, "folder/"}, setting
+
+
 @pytest.mark.parametrize(
     ("text", "said", "of"),
     [

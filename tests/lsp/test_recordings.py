@@ -40,7 +40,7 @@ from vigil_lsp.recordings.time_limit import TooLong, limited
 from vigil_lsp.recordings.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
 
     from vigil_lang.trace import Trace
@@ -230,25 +230,29 @@ def now(text: str, before: Judged, *, stale: bool = True) -> RunResults:
     return located(SUMMARY, before, source, [item.span for item in parse(source).file.items], stale=stale)
 
 
+def counts(text: str, before: Judged) -> Mapping[Span, Matches]:
+    here = now(text, before).here
+    assert here is not None
+    return here.counts
+
+
 def test_results_move_with_their_items() -> None:
     new = "// more\n" + OLD.replace("A()", "C()") + "statement T: abs(B())\n"
-    found = now(new, judged(OLD))
     at = new.index("B()")
-    assert found.matches(Span(at, at + 3)) == Matches(OLD.index("statement T"), 1)
-    changed = new.index("C()")
-    assert found.matches(Span(changed, changed + 3)) is None
-    again = new.rindex("B()")
-    assert found.matches(Span(again, again + 3)) is None
-    assert found.stale
+    expected = {Span(at, at + 3): Matches(OLD.index("statement T"), 1)}
+    assert counts(new, judged(OLD)) == expected
+    assert now(new, judged(OLD), stale=False).matches(Span(at, at + 3)) == expected[Span(at, at + 3)]
+    assert now(new, judged(OLD)).matches(Span(at, at + 3)) is None, "a module may be another one"
 
 
 def test_items_that_are_the_same_are_taken_in_order() -> None:
     text = "statement T: abs(B())\n" * 2
     before = judged(text)
-    found = now("\n" + text, before)
     first, second = text.index("B()") + 1, text.rindex("B()") + 1
-    assert found.matches(Span(first, first + 3)) == Matches(0, 1)
-    assert found.matches(Span(second, second + 3)) == Matches(text.rindex("statement"), 1)
+    assert counts("\n" + text, before) == {
+        Span(first, first + 3): Matches(0, 1),
+        Span(second, second + 3): Matches(text.rindex("statement"), 1),
+    }
 
 
 def test_findings_move_with_their_items() -> None:
@@ -654,7 +658,7 @@ def test_runs_that_cannot_be_read_are_given_up(tmp_path: Path, monkeypatch: pyte
     while working.busy:
         working.step()
     (told,) = [message for message in sent if isinstance(message, RunsLoaded)]
-    assert (told.summary.runs, told.summary.missing) == ((), ((0, "this takes too long"),))
+    assert (told.summary.runs, told.summary.unread) == ((), (("runs", 0, "this takes too long"),))
     working.look()
     assert not working.busy
 
@@ -710,9 +714,16 @@ async def test_it_is_started_once_more_when_it_dies_and_then_given_up(tmp_path: 
         here.process.kill()
         await here.until(lambda: bool(here.failures))
         assert "ended twice" in here.failures[0]
+        for text in (POLICY, changed):
+            lost = here.known(text)
+            assert lost is not None
+            assert lost.lost
+            assert (lost.statement("S"), lost.findings) == (None, ()), "it would be of old runs for ever"
+        assert here.known(POLICY, "other.vgl") is None
         with pytest.raises(Unanswered):
             await here.recordings.witness(str(tmp_path / "p.vgl"), "S")
         here.recordings.restart()
+        assert here.known(POLICY) is None
         assert (await here.answered(POLICY)).statements.keys() == {"S", "T", "U"}
         assert len(here.failures) == 1
 

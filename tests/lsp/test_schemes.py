@@ -66,6 +66,17 @@ async def test_an_old_text_is_not_changed(session: Session, old: Page) -> None:
     assert await session.ask(types.TEXT_DOCUMENT_CODE_ACTION, asked) is None
     assert await session.ask(types.TEXT_DOCUMENT_PREPARE_RENAME, types.PrepareRenameParams(old.id, at.start)) is None
     assert await session.ask(types.TEXT_DOCUMENT_RENAME, types.RenameParams(old.id, old.find("S:").start, "T")) is None
+    old.send(
+        [types.TextDocumentContentChangeWholeDocument("statement S:  abs(Send())\n")], "statement S:  abs(Send())\n"
+    )
+    whole = types.Range(types.Position(0, 0), old.position(len(old.text)))
+    hints = await old.ask(types.TEXT_DOCUMENT_INLAY_HINT, range=whole)
+    assert [hint.label for hint in hints if "severity" in hint.label], "what counts is said"
+    assert not any(hint.text_edits for hint in hints)
+    assert await old.ask(types.TEXT_DOCUMENT_FORMATTING) is None
+    assert await old.ask(types.TEXT_DOCUMENT_RANGE_FORMATTING, range=whole) is None
+    line_end = types.Position(1, 0)
+    assert await old.ask(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, line_end, ch="\n") is None
     new = await session.open(OLD)
     params = types.RenameParams(new.id, new.find("S:").start, "T")
     assert list(session.after(await session.ask(types.TEXT_DOCUMENT_RENAME, params))) == ["p.vgl"]

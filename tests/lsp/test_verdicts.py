@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 from lsp_session import Profile
+from lsp_wire import descendants
 from lsprotocol import types
 
 from vigil_lang.diagnostics import Source
@@ -66,10 +69,14 @@ def test_a_verdict(result: StatementResult | None, unreadable: int, said: tuple[
     """What nobody could read is never said to hold."""
     file = parse(Source("p.vgl", "statement S: abs(Send())\n")).file
     known = replace(KNOWN, statements={} if result is None else {"S": result}, unreadable=unreadable)
+    (partly,) = verdicts(file, replace(known, unmatched=1))
+    assert partly.state == {"holds": "unreadable"}.get(said[0], said[0])
     (found,) = verdicts(file, known)
     assert (found.state, found.marked) == said
     (stale,) = verdicts(file, replace(known, stale=True))
     assert (stale.state, stale.text) == ("unknown", "reading the runs …")
+    (lost,) = verdicts(file, replace(known, stale=True, lost=True))
+    assert (lost.state, lost.text) == ("unreadable", "the runs can no longer be read")
 
 
 def test_there_are_no_runs() -> None:
@@ -184,6 +191,85 @@ async def test_params_and_runs_that_change(asking: Wire, tmp_path: Any) -> None:
     asking.notifications.clear()
     asking.notify("workspace/didChangeWatchedFiles", {"changes": [event]})
     assert await shown.until(S=BROKEN) == {"S": BROKEN}
+
+
+async def test_runs_that_can_no_longer_be_read(asking: Wire, tmp_path: Any) -> None:
+    """When the process that reads them has died for good, that is said of every text."""
+    shown = Shown(asking, (tmp_path / "p.vgl").as_uri(), POLICY)
+    await shown.until(S=BROKEN, T=BROKEN, U=UNUSED)
+    first = descendants(asking.process.pid)
+    for pid in first:
+        os.kill(pid, signal.SIGKILL)
+    while not (second := [pid for pid in descendants(asking.process.pid) if pid not in first]):
+        await asyncio.sleep(0.02)
+    for pid in second:
+        os.kill(pid, signal.SIGKILL)
+    await asking.notified("window/showMessage")
+    lost = "unreadable: the runs can no longer be read"
+    for text in (POLICY, POLICY.replace("eve", "nobody")):
+        if text != POLICY:
+            shown.change(text)
+        while shown.now != dict.fromkeys("STU", lost):
+            await asking.receive()
+    said = [await one(asking, shown.uri, "S") for one in (lens_of, hover_of)]
+    assert [text.lower().removesuffix(".") for text in said] == ["the runs can no longer be read"] * 2
+
+
+# --- clients that are told when they ask ---
+
+
+async def lens_of(wire: Wire, uri: str, statement: str) -> str:
+    """What the lens of a statement says."""
+    found = (await wire.call("textDocument/codeLens", {"textDocument": {"uri": uri}}))["result"]
+    (lens,) = [one for one in found if (one.get("data") or {}).get("statement") == statement]
+    resolved = await wire.call("codeLens/resolve", lens)
+    return str(resolved["result"]["command"]["title"]).partition(" · ")[0]
+
+
+async def hover_of(wire: Wire, uri: str, statement: str) -> str:
+    """What the hover of a statement, which stands in the line of its letter in `POLICY`, says of the runs."""
+    line = next(at for at, text in enumerate(POLICY.splitlines()) if text.startswith(f"statement {statement}"))
+    params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": 10}}
+    said = str((await wire.call("textDocument/hover", params))["result"]["contents"]["value"])
+    found = [line for line in said.splitlines() if " run" in line and line[:3] in ("The", "Hol", "Vio", "Rea")]
+    return (*found, "reading the runs …")[0].partition(" · ")[0].lower()
+
+
+async def hint_of(wire: Wire, uri: str, statement: str) -> str:
+    """What stands at the end of a statement's line."""
+    line = next(at for at, text in enumerate(POLICY.splitlines()) if text.startswith(f"statement {statement}"))
+    places = [{"line": at, "character": 0} for at in (line, line + 1)]
+    params = {"textDocument": {"uri": uri}, "range": {"start": places[0], "end": places[1]}}
+    found = (await wire.call("textDocument/inlayHint", params))["result"]
+    said = (str(one["label"])[2:] for one in found if str(one["label"])[:1] in "✓✗?!")
+    return next(said, "reading the runs …").partition(" · ")[0]
+
+
+REFRESHING = {"workspace": {"codeLens": {"refreshSupport": True}, "inlayHint": {"refreshSupport": True}}}
+
+
+@pytest.mark.parametrize("able", [{}, REFRESHING], ids=["asks once", "asks again"])
+@pytest.mark.parametrize("ask", [lens_of, hover_of, hint_of])
+async def test_no_reader_is_told_what_an_older_text_came_to(
+    wired: Callable[[], Awaitable[Wire]], tmp_path: Any, able: dict[str, Any], ask: Callable[..., Awaitable[str]]
+) -> None:
+    """Right after an edit: the verdict of this text, or that it is not known yet; the runs are few, so it is."""
+    (tmp_path / "runs").mkdir()
+    for name, text in {"vigil.toml": 'runs = ["runs/"]\n', "base.vgl": BASE, "runs/a.jsonl": BAD}.items():
+        (tmp_path / name).write_text(text)
+    wire = await wired()
+    await wire.begin(tmp_path, **able)
+    shown = Shown(wire, (tmp_path / "p.vgl").as_uri(), POLICY)
+    base = Shown(wire, (tmp_path / "base.vgl").as_uri(), BASE)
+    while await ask(wire, shown.uri, "S") != "violated in 1 of 1 run":
+        pass
+    for text, eve in ((POLICY.replace("eve", "nobody"), "holds in 1 run"), (POLICY, "violated in 1 of 1 run")) * 3:
+        shown.change(text)
+        assert await ask(wire, shown.uri, "S") in (eve, "reading the runs …")
+        while await ask(wire, shown.uri, "S") != eve:
+            pass
+    base.change(BASE.replace("Send", "Drop"))
+    assert await ask(wire, shown.uri, "T") in ("holds in 1 run", "reading the runs …")
 
 
 # --- clients that do not ---

@@ -5,16 +5,20 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
+from vigil_lang.patterns import regex
 from vigil_lang.semantics.meanings import Argument, Hole, Scope
 from vigil_lang.semantics.terms import Failed
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.modules import Declaration, Module
+
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_JUDGED = frozenset({"statement", "rule"})
 
 
 def check_declaration(conditions: Conditions, declaration: Declaration, module: Module) -> None:
@@ -39,19 +43,33 @@ def _check_pattern(conditions: Conditions, pattern: tree.Pattern, module: Module
     conditions.condition(pattern.body, Scope(module, holes, ((module, pattern.name.text),)))
 
 
-def unused(conditions: Conditions, module: Module) -> Iterator[Diagnostic]:
-    """VGL205, in a file with statements or rules: a library's names are there for others to use."""
+def unused(conditions: Conditions, module: Module, doubtful: Iterable[Span]) -> Iterator[Diagnostic]:
+    """VGL205, in a file with statements or rules: a library's names are there for others to use.
+
+    What is written in a `doubtful` part, whole, in part or with a slip, is meant there; and any import may be.
+    """
+    text = module.source.text
+    words = {word for start, end in doubtful for name in _NAME.findall(text, start, end) for word in name.split(".")}
     used = {name for where, name in conditions.terms.used if where is module}
-    if not any(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items) or module.file.broken:
+    if not (_JUDGED & words or any(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items)):
         return
-    for name, declaration in module.own.items():
-        if name not in used:
+    idle = [name for name in module.own if name not in used]
+    meant = _meant(words - module.own.keys() if idle else frozenset(), idle) | words
+    for name in idle:
+        if name not in meant:
+            declaration = module.own[name]
             kind = type(declaration).__name__.lower()
             yield _unused(f"{kind} `{name}` is not used", module, declaration.name.span)
     tested = any(isinstance(item, tree.TestCase) for item in module.file.items)  # what is used is under test
     for item in module.file.items:
-        if isinstance(item, tree.Use) and not tested:
+        if isinstance(item, tree.Use) and not tested and not words:
             yield from _unused_imports(item, module, used)
+
+
+def _meant(words: Set[str], names: Sequence[str]) -> set[str]:
+    """The names that some words begin, or are slips of."""
+    begun = {name for name in names if any(word and name.startswith(word) for word in words)}
+    return begun.union(*(nearest(word, names, len(names)) for word in words))
 
 
 def _unused_imports(use: tree.Use, module: Module, used: set[str]) -> Iterator[Diagnostic]:

@@ -30,8 +30,9 @@ from vigil_lang.semantics.unbound_variables import check
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
+    from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.memory import Memory, Recollection
 
 
@@ -106,10 +107,12 @@ def lowered(loaded: Loaded, params: Mapping[str, object] | None = None, memory: 
         lowering = Lowering(module, Values(params or {}), found.report, recalled)
         resolved = lowering.statements()
         rules = GateRules(module, lowering.conditions, found.report).rules()
-        written = sum(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items)
-        if len(resolved) + len(rules) == written:  # what seems unused may be meant where a name is not found
-            for finding in unused(lowering.conditions, module):
-                found.report(finding)
+        for finding in unused(
+            lowering.conditions,
+            module,
+            _doubtful(module, found, {*(one.name for one in resolved), *(one.name for one in rules)}),
+        ):
+            found.report(finding)
         statements = [s for s in resolved if _is_bound(s, module, lowering, recalled)]
     if memory is not None and recalled is not None:
         if lowering.conditions.is_short:  # a limit may have been passed that what is known does not show
@@ -119,6 +122,18 @@ def lowered(loaded: Loaded, params: Mapping[str, object] | None = None, memory: 
     name = module.file.name.text if module.file.name else Path(path).stem
     ordered = sorted(found.once.values(), key=lambda d: (d.source.path != path, d.source.path, d.span.start))
     return Policy(path, name, tuple(statements), module, tuple(ordered), params or {}, tuple(rules))
+
+
+def _doubtful(module: Module, found: _Found, resolved: Set[str]) -> list[Span]:
+    """Where a name may be meant without being found: items that do not parse, and those without a meaning."""
+    wrong = [f.span for f in found.once.values() if f.source is module.source and f.severity == "error"]
+    items = [
+        item.span
+        for item in module.file.items
+        if (isinstance(item, tree.Statement | tree.Rule) and item.name.text not in resolved)
+        or any(item.span.start <= span.start < item.span.end for span in wrong)
+    ]
+    return [*module.file.broken, *items]
 
 
 def _is_bound(statement: Statement, module: Module, lowering: Lowering, recalled: Recollection | None) -> bool:

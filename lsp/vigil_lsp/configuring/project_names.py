@@ -78,14 +78,18 @@ def _params(workspace: Workspace, paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def files_below(root: str, typed: str) -> list[str]:
-    """The entries of the folder that a path so far leads to, as the configuration would name them, folders with `/`."""
+def files_below(root: str, typed: str, endings: tuple[str, ...] = ("",)) -> list[str]:
+    """The entries of the folder that a path so far leads to, as the configuration would name them, folders with `/`.
+
+    Of files those whose names end so.
+    """
     folder, _, _ = typed.rpartition("/")
     place = Path(root, folder)
     if ".." in Path(folder).parts or typed.startswith("/") or not lies_in(place, Path(real_path(root))):
         return []
     try:
-        entries = sorted(place.iterdir(), key=lambda entry: (entry.is_file(), entry.name))[:MAX_FILES]
+        found = (entry for entry in place.iterdir() if entry.name.endswith(endings) or entry.is_dir())
+        entries = sorted(found, key=lambda entry: (entry.is_file(), entry.name))[:MAX_FILES]
     except (OSError, ValueError):
         return []
     shown = [entry for entry in entries if not entry.name.startswith(".") and entry.name.isprintable()]

@@ -9,6 +9,7 @@ from lsprotocol.types import CompletionItemKind as Item
 from msgspec.structs import fields
 
 from vigil_lang.diagnostics import CODES
+from vigil_lang.project.paths import DATA, POLICIES, RUNS, TESTS
 from vigil_lang.project.selection import ALL
 from vigil_lang.project.shape import bare_type, is_table, kind_at, note_of, origin_of
 from vigil_lang.semantics.modules import standard_modules
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from vigil_lsp.configuring.toml_place import TomlPlace
 
 _NAMED = ("kind", "role", "code", "path", "glob", "argument")
+
+_ENDINGS = {
+    ("runs",): RUNS,
+    ("lint", "benign"): RUNS,
+    ("signatures",): DATA,
+    ("lint", "baseline"): (".json",),
+    ("test", "paths"): (TESTS,),
+    ("hook", "policies"): POLICIES,
+}
+"""How the names of the files end that a setting can be about; it can be about folders, too."""
 
 
 def candidates(place: TomlPlace, names: ProjectNames, *, schema: bool) -> Iterator[Candidate]:
@@ -115,7 +126,7 @@ def _values(kind: Any, place: TomlPlace, names: ProjectNames, *, schema: bool) -
         if place.path == ("hook", "policies"):
             for module in standard_modules():
                 yield module, Item.Module, "standard module", 11
-        for path in files_below(names.root, place.typed):
+        for path in files_below(names.root, place.typed, _ENDINGS.get(place.path, ("",))):
             yield path, Item.Folder if path.endswith("/") else Item.File, "", 10
     elif noun == "code" and not schema:
         yield ALL, Item.EnumMember, "every code", 12

@@ -20,6 +20,7 @@ from vigil_lang.project.configuration import loaded_from
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
 from vigil_lsp.actions.proposal import Place, Proposal
+from vigil_lsp.client import PATIENCE
 from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.edits import to_protocol
 from vigil_lsp.findings import to_protocol as finding_to_protocol
@@ -27,7 +28,7 @@ from vigil_lsp.lenses import ALL_TESTS, TEST, lenses_of, resolved
 from vigil_lsp.symbols import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
     from pygls.lsp.server import LanguageServer
 
@@ -83,7 +84,7 @@ def register(
         if workspace.document(uri) is not None:
             found += await _whole_file(workspace, client, reading, wanted)
         if not client.shows_lenses and not wanted:
-            found += _of_lenses(workspace, reading, params.range)
+            found += [one async for one in _of_lenses(workspace, reading, params.range)]
         return found or None
 
     @server.feature(types.CODE_ACTION_RESOLVE)
@@ -197,7 +198,7 @@ async def _whole_file(
         action.edit = None if later else await _all_fixed(workspace, client, reading)
         if later or action.edit is not None:
             found.append(action)
-    creates = types.ResourceOperationKind.Create in _operations(client)
+    creates = types.ResourceOperationKind.Create in client.resource_operations
     path = test_file.path_for(reading) if creates and _asked(TESTS, wanted) else None
     if path is not None and not workspace.files.is_file(path) and (later or TESTS in wanted):
         data = {"uri": reading.uri, "action": "tests"}
@@ -216,19 +217,11 @@ def _resolved_later(client: Client) -> Iterable[str]:
     return actions.resolve_support.properties
 
 
-def _operations(client: Client) -> Iterable[types.ResourceOperationKind]:
-    workspace = client.capabilities.workspace
-    edits = workspace.workspace_edit if workspace is not None else None
-    if edits is None or not edits.document_changes:
-        return ()
-    return edits.resource_operations or ()
-
-
-def _of_lenses(workspace: Workspace, reading: Reading, range_: types.Range) -> Iterator[types.CodeAction]:
+async def _of_lenses(workspace: Workspace, reading: Reading, range_: types.Range) -> AsyncIterator[types.CodeAction]:
     """What the lenses of some lines do, for an editor that shows none."""
-    for lens in lenses_of(workspace, reading):
-        lens = resolved(workspace, lens)
-        if lens.command is not None and lens.command.command and _on_lines(lens.range, range_):
+    for lens in [lens for lens in lenses_of(workspace, reading) if _on_lines(lens.range, range_)]:
+        lens = await resolved(workspace, lens, PATIENCE)
+        if lens.command is not None and lens.command.command:
             if lens.command.title != ALL_TESTS:
                 name = str((lens.command.arguments or ("",))[-1])
                 shown = visible(quote(name) if lens.command.command == TEST else name)

@@ -11,10 +11,11 @@ from vigil_lsp.lenses import lenses_of, resolved
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
+    from vigil_lsp.client import Client
     from vigil_lsp.workspace import Workspace
 
 
-def register(server: LanguageServer, workspace: Workspace) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:
     """Answer both."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
@@ -23,5 +24,5 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         return None if reading is None else list(lenses_of(workspace, reading))
 
     @server.feature(types.CODE_LENS_RESOLVE)
-    def resolve(lens: types.CodeLens) -> types.CodeLens:
-        return resolved(workspace, lens)
+    async def resolve(lens: types.CodeLens) -> types.CodeLens:
+        return await resolved(workspace, lens, client.patience("workspace.code_lens.refresh_support"))

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer all three."""
 
+    def written(uri: str) -> Reading | None:
+        return workspace.reading(uri) if workspace.is_written(uri) else None
+
     def spelling(uri: str) -> Spelling:
         return workspace.project(uri).settings.fmt.spelling
 
@@ -34,14 +37,14 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     async def document(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-        reading = workspace.reading(params.text_document.uri)
+        reading = written(params.text_document.uri)
         if reading is None:
             return None
         return still(reading, await asyncio.to_thread(layout.whole, reading.source, spelling(reading.uri)))
 
     @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
     async def part(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
-        reading = workspace.reading(params.text_document.uri)
+        reading = written(params.text_document.uri)
         if reading is None:
             return None
         span = reading.text.span(params.range)
@@ -49,7 +52,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, types.DocumentOnTypeFormattingOptions("\n", ("}", ")")))
     def typed(params: types.DocumentOnTypeFormattingParams) -> list[types.TextEdit] | None:
-        reading = workspace.reading(params.text_document.uri)
+        reading = written(params.text_document.uri)
         if reading is None or params.ch not in ("\n", "}", ")"):
             return None
         offset = reading.text.offset(params.position)

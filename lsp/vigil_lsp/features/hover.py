@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from vigil_lsp.client import PATIENCE
 from vigil_lsp.configuring import toml_hover
 from vigil_lsp.configuring.project_names import names_of
 from vigil_lsp.configuring.toml_place import has_schema
@@ -30,13 +31,14 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, opene
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
+    async def hover(params: types.HoverParams) -> types.Hover | None:
         uri = params.text_document.uri
         document = workspace.document(uri)
         if document is not None and is_recording(document):
             return hover_at(opened, document, params.position, markdown=_reads_markdown(client))
         if document is not None and document.is_configuration:
             return _of_configuration(workspace, client, document, params.position)
+        known = await workspace.current_results(uri, PATIENCE)
         found = around(workspace, uri)
         if found is None:
             return None
@@ -44,9 +46,7 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, opene
         project = workspace.project(uri)
         configuration = Path(project.configuration or "vigil.toml").name
         offset = reading.text.offset(params.position)
-        said = hover_text(
-            HoverTarget(reading, offset, names, workspace.run_results(uri), configuration, str(project.root))
-        )
+        said = hover_text(HoverTarget(reading, offset, names, known, configuration, str(project.root)))
         if said is None:
             return None
         return types.Hover(_content(client, said.markdown), reading.text.range(said.span))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -29,17 +27,17 @@ if TYPE_CHECKING:
     from vigil_lsp.text import Text
     from vigil_lsp.workspace import Workspace
 
-_PATIENCE, _ONCE = 0.3, 5.0
-"""Seconds that an answer waits for counts of the current text; longer for an editor that no one can have ask again."""
-
 _SHOWN = 5
 """Values of a variable that its tooltip shows."""
 
 
 def hints(
-    reading: Reading, known: RunResults | None, within: Span, *, verdicts: bool = False
+    reading: Reading, known: RunResults | None, within: Span, *, verdicts: bool = False, written: bool = True
 ) -> Iterator[types.InlayHint]:
-    """The hints of the items in a part of the text; with the `verdicts` of statements at the ends of their lines."""
+    """The hints of the items in a part of the text; with the `verdicts` of statements at the ends of their lines.
+
+    A hint changes only a text that is `written` here.
+    """
     said = {verdict.span: verdict for verdict in found_verdicts(reading.file, known)} if verdicts else {}
     metadata = {statement.name: statement.metadata for statement in reading.policy.statements}
     meanings = Meanings(reading.policy)
@@ -53,7 +51,7 @@ def hints(
                     yield from _matches(reading.text, known.matches(body.span), body.span.end, "this pattern", "events")
             case tree.Statement(name, form, after):
                 if name.text in metadata and not any(note.name.text == "severity" for note in item.annotations):
-                    yield _severity(reading.text, item, metadata[name.text].severity)
+                    yield _severity(reading.text, item, metadata[name.text].severity, written=written)
                 if known is not None:
                     yield from _variables(reading, known, item, meanings)
                     for expr in _conditions(form, after):
@@ -101,15 +99,15 @@ def _matches(text: Text, found: Matches | None, at: int, what: str, noun: str = 
     )
 
 
-def _severity(text: Text, item: tree.Statement, level: str) -> types.InlayHint:
+def _severity(text: Text, item: tree.Statement, level: str, *, written: bool) -> types.InlayHint:
     """What a statement without `@severity` is reported as; accepting the hint writes it down."""
     start = item.span.start
     indent = text.content[text.content.rfind("\n", 0, start) + 1 : start]
-    written = f"@severity({level})\n{indent if not indent.strip() else ''}"
+    note = f"@severity({level})\n{indent if not indent.strip() else ''}"
     return types.InlayHint(
         text.position(item.name.span.end),
         f"severity {level}",
-        text_edits=[types.TextEdit(text.range(Span(start, start)), written)],
+        text_edits=[types.TextEdit(text.range(Span(start, start)), note)] if written else None,
         tooltip=f"a violation is reported as `{level}` where no `@severity` says otherwise",
         padding_left=True,
     )
@@ -156,28 +154,22 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        patience = _PATIENCE if client.supports("workspace.inlay_hint.refresh_support") else _ONCE
-        await _caught_up(workspace, params.text_document.uri, patience)
+        patience = client.patience("workspace.inlay_hint.refresh_support")
+        known = await workspace.current_results(params.text_document.uri, patience)
         reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
-        known = workspace.run_results(reading.uri)
-        if known is not None and known.stale:
-            known = replace(known, here=None)  # none rather than those of another text: few editors ask again
         verdicts = (
             not (client.shows_lenses or client.wants_verdicts)
             and workspace.recordings.names_runs(reading.source.path)
             and not is_test_file(reading.source.path)
         )
-        return list(hints(reading, known, reading.text.span(params.range), verdicts=verdicts))
-
-
-async def _caught_up(workspace: Workspace, uri: str, patience: float) -> None:
-    """Returns when what the runs say is about the text as it is now, and in any case soon."""
-    loop, path = asyncio.get_running_loop(), workspace.path(uri)
-    end = loop.time() + patience
-    while path is not None and workspace.recordings.names_runs(path) and (left := end - loop.time()) > 0:
-        known = workspace.run_results(uri)
-        if known is not None and not known.stale:
-            return
-        await workspace.recordings.news(left)
+        return list(
+            hints(
+                reading,
+                known,
+                reading.text.span(params.range),
+                verdicts=verdicts,
+                written=workspace.is_written(reading.uri),
+            )
+        )

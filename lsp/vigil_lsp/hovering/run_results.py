@@ -9,6 +9,7 @@ from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.trace.discreet import may_show
 from vigil_lsp.lenses import summary
 from vigil_lsp.recordings.reports import shown_path
+from vigil_lsp.verdicts import waiting
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Span
@@ -25,16 +26,16 @@ def counted(known: RunResults | None, span: Span) -> list[str]:
         return []
     events = sum(run.events for run in known.runs)
     where = f" in {_many(found.runs, 'run')}" if found.events else ""
-    late = " (being counted again)" if known.stale else ""
-    return [f"**{found.events:,}** of {_many(events, 'event')} of the runs match{where}{late}."]
+    return [f"**{found.events:,}** of {_many(events, 'event')} of the runs match{where}."]
 
 
 def judged(known: RunResults | None, name: str, folder: str) -> list[str]:
-    """What the runs make of a statement; those in a folder are named as seen from there."""
+    """What the runs make of a statement, or why that is not known; those in a folder are named as seen from there."""
     found = known.statement(name) if known is not None else None
-    if found is None:
-        return []
-    said = summary(found)
+    if known is None or found is None:
+        said = waiting(known)
+        return [f"{said[:1].upper()}{said[1:]}."] if known is not None and known.stale else []
+    said = summary(found, known)
     examples = ", ".join(code(shown_path(run, folder)) for run in found.violated[:_EXAMPLES])
     more = ", …" if len(found.violated) > _EXAMPLES else ""
     broken = [f"It is violated in {examples}{more}."] if examples else []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -27,7 +29,6 @@ from vigil_lsp.recordings.time_limit import TooLong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from vigil_lang.diagnostics import Span
     from vigil_lang.semantics import core
@@ -234,8 +235,10 @@ class Judging:
         yield from self._missing()
 
     def _missing(self) -> Iterator[Diagnostic]:
-        for at, message in self.runs.summary.missing if self.runs.summary is not None else ():
-            if at < len(self.tracked.comments):
+        folder = f"{Path(self.tracked.path).parent}{os.sep}"
+        for setting, at, message in self.runs.summary.unread if self.runs.summary is not None else ():
+            if setting == "runs" and at < len(self.tracked.comments):
+                message = message.replace(folder, "")
                 yield Diagnostic.of("VGL001", message, self.source, self.tracked.comments[at], severity="warning")
 
     def _verdicts(self, statement: Statement, runs: Sequence[Trace], *, benign: bool) -> list[Verdict]:

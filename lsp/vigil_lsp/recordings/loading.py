@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.abstraction.tools import Tool
+    from vigil_lsp.recordings.results import Setting
     from vigil_lsp.recordings.run_sources import RunSources
 
 MAX_BYTES = 20_000_000
@@ -48,6 +49,9 @@ MAX_FILES = 1_000
 
 MAX_SECONDS = 2.0
 """How long the files that patterns stand for are looked for: one may be about a whole disk."""
+
+_NAMED = 3
+"""Recordings behind one pattern that cannot be read, each of which is told of."""
 
 _NOTHING = Signature({}, "observed")
 
@@ -255,7 +259,9 @@ class Runs:
             yield done, len(files), path if read else None
         recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
         findings = [finding for one in loaded.values() for finding in one.findings]
-        unread = list(_unread(runs, {f.source.path: f.message for f in (*findings, *beyond)}, loaded))
+        why = {f.source.path: f.message for f in (*findings, *beyond)}
+        lost: list[tuple[Setting, int, str]] = [("runs", *one) for one in (*runs.missing, *_unread(runs, why, loaded))]
+        lost += [("lint.benign", *one) for one in (*benign.missing, *_unread(benign, why, loaded))]
         traces = [run.trace for run in recorded]
         signatures, wrong, unread_signatures = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
@@ -264,6 +270,7 @@ class Runs:
         # All at once: what was counted in the runs of one summary is remembered by its number.
         self.recorded, self.occurring = recorded, occurring
         self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
+        absent, unmatched = self._not_there(runs)
         Runs._numbers += 1
         with one_output():
             samples = sampled(traces)
@@ -274,24 +281,26 @@ class Runs:
             samples,
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
-            (*runs.missing, *unread),
-            unread_signatures,
-            sum(path not in loaded or not loaded[path].runs for path in runs.files) + self._not_there(runs),
+            (*lost, *(("signatures", *one) for one in unread_signatures)),
+            sum(path not in loaded or not loaded[path].runs for path in runs.files) + absent,
+            unmatched,
         )
 
-    def _not_there(self, runs: Found) -> int:
-        """How many recordings were named, each by its own path, where there is none that may be read."""
+    def _not_there(self, runs: Found) -> tuple[int, int]:
+        """How many recordings were named, each by its own path, where there is none that may be read; and how many
+        patterns stand for none. A folder may have none yet."""
         lost = {at for at, _ in runs.missing} - set(runs.named_by.values())
-        paths = [self.sources.runs[at] for at in lost]
-        return sum(not has_magic(path) and Path(path).suffix != "" and not Path(path).is_dir() for path in paths)
+        paths = [path for at in lost if not Path(path := self.sources.runs[at]).is_dir()]
+        named = sum(not has_magic(path) and Path(path).suffix != "" for path in paths)
+        return named, len(paths) - named
 
     def give_up(self, why: str) -> None:
         """Do without what cannot be read, until something about it changes."""
         self.recorded = self.benign = ()
         self.occurring = Reachability(_NOTHING)
         Runs._numbers += 1
-        missing = tuple((at, why) for at in range(len(self.sources.runs)))
-        self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), missing=missing)
+        unread: list[tuple[Setting, int, str]] = [("runs", at, why) for at in range(len(self.sources.runs))]
+        self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), unread=tuple(unread))
 
 
 def _unread(runs: Found, why: dict[str, str], loaded: dict[str, Loaded]) -> Iterator[tuple[int, str]]:
@@ -300,9 +309,10 @@ def _unread(runs: Found, why: dict[str, str], loaded: dict[str, Loaded]) -> Iter
         files = [file for file in runs.files if runs.named_by[file] == at]
         lost = [file for file in files if file not in loaded or not loaded[file].runs]
         if lost:
-            first = f"`{Path(lost[0]).name}`: {why.get(lost[0], 'it holds no run')}"
-            one = f"this recording cannot be read: {first}"
-            yield at, one if len(files) == 1 else f"{len(lost)} of {len(files)} recordings cannot be read: {first}"
+            said = "; ".join(f"`{Path(file).name}`: {why.get(file, 'it holds no run')}" for file in lost[:_NAMED])
+            said += f"; and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+            one = f"this recording cannot be read: {said}"
+            yield at, one if len(files) == 1 else f"{len(lost)} of {len(files)} recordings cannot be read: {said}"
 
 
 def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic], tuple[tuple[int, str], ...]]:

@@ -24,7 +24,7 @@ from vigil_lsp.recordings.messages import (
     length_of,
     message_of,
 )
-from vigil_lsp.recordings.results import Judged, RunView, Tested, TestSuite, Timeline, located
+from vigil_lsp.recordings.results import NEVER_READ, Judged, RunView, Tested, TestSuite, Timeline, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -144,20 +144,22 @@ class RecordingsProcess:
         """What the runs say of a text of a policy whose items stand at these spans; None where nothing is known."""
         path = source.path
         summary = self._summaries.get(path)
-        if summary is None or path not in self._tracked_policies:
+        if path not in self._tracked_policies:
             return None
+        if summary is None:
+            return NEVER_READ if self.lost and self.names_runs(path) else None
         judged = self._judged.get(path)
         last = self._known.get(path)
-        stale = not self.is_judged(path, source.text)
+        stale, lost = not self.is_judged(path, source.text), self.lost
         if (
             last is not None
             and last[0] is summary
             and last[1] is judged
             and last[2] is source
-            and last[3].stale == stale
+            and (last[3].stale, last[3].lost) == (stale, lost)
         ):
             return last[3]
-        found = located(summary, judged, source, items, stale=stale)
+        found = located(summary, judged, source, items, stale=stale, lost=lost)
         self._known[path] = (summary, judged, source, found)
         return found
 
@@ -171,15 +173,17 @@ class RecordingsProcess:
                 found[finding.source.path] = (*found.get(finding.source.path, ()), finding)
         return {path: tuple(dict.fromkeys(findings)) for path, findings in found.items()}
 
-    def unread(self, folder: str) -> dict[tuple[str, int], str]:
+    def unread(self, folder: str) -> dict[tuple[str, str], str]:
         """What is wrong with the runs and signatures that the configuration of a folder names: by the setting and the
-        place in its list."""
+        absolute path or pattern."""
+        found: dict[tuple[str, str], str] = {}
         for path, summary in self._summaries.items():
             tracked = self._tracked_policies.get(path)
-            if tracked is not None and tracked.folder == folder and not tracked.comments:
-                runs = {("runs", at): message for at, message in reversed(summary.missing)}
-                return runs | {("signatures", at): message for at, message in summary.unread_signatures}
-        return {}
+            if tracked is not None and tracked.folder == folder:
+                for setting, at, message in summary.unread:
+                    if setting != "runs" or not tracked.comments:
+                        found.setdefault((setting, tracked.sources.listed(setting)[at]), message)
+        return found
 
     def signature_of(self, folder: str) -> Signature | None:
         """What the runs that count in a folder show of actions; None where nothing is known of them yet."""
@@ -196,6 +200,11 @@ class RecordingsProcess:
         self._waiting.append(future)
         with suppress(TimeoutError):
             await asyncio.wait_for(future, seconds)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the process has died for good: what it said last is of texts and runs that may be others by now."""
+        return self._task is None and self._starts_left < 1
 
     def names_runs(self, path: str) -> bool:
         """Whether a policy is held against runs."""
@@ -364,6 +373,7 @@ class RecordingsProcess:
         if self._starts_left > 0:
             self._start()
         else:
+            self._wake()
             self.on_failure(
                 "Vigil can no longer read recorded runs: the process that reads them has ended twice. "
                 "Run the command `vigil.restartRecordings` to start it again."
@@ -390,6 +400,10 @@ class RecordingsProcess:
 
     def _receive(self, message: object) -> None:
         self._take(message)
+        self._wake()
+
+    def _wake(self) -> None:
+        """There are news."""
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             if not future.done():

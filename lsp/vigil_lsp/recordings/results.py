@@ -6,17 +6,16 @@ import hashlib
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from vigil_lang.diagnostics import Diagnostic, Severity, Source, Span
+from vigil_lang.trace import Signature
+from vigil_lang.trace.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from vigil_lang.trace import Signature
-    from vigil_lang.trace.samples import Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +75,16 @@ class Judged:
     """How much of what was said of policies it takes into account (`Policies.number`)."""
 
 
+Setting: TypeAlias = 'Literal["runs", "signatures", "lint.benign"]'
+
+
 @dataclass(frozen=True, slots=True)
 class RunsSummary:
     """What the runs of a project are by themselves.
 
-    `number` tells two states of them apart. `findings` are about recordings that cannot be used; `missing` is what
-    is wrong with a pattern, by its place among those that name the runs, and `unread_signatures` what is wrong with a
-    signature, by its place among those that are named. `unreadable` recordings were left out.
+    `number` tells two states of them apart. `findings` are about recordings that cannot be used. `unread` is what is
+    wrong with paths and patterns, each with the setting that lists it and its place there. `unreadable` recordings were
+    left out, and `unmatched` patterns stand for none.
     """
 
     number: int
@@ -90,9 +92,9 @@ class RunsSummary:
     samples: Samples
     runs: tuple[RunInfo, ...]
     findings: tuple[Diagnostic, ...] = ()
-    missing: tuple[tuple[int, str], ...] = ()
-    unread_signatures: tuple[tuple[int, str], ...] = ()
+    unread: tuple[tuple[Setting, int, str], ...] = ()
     unreadable: int = 0
+    unmatched: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +181,10 @@ class RunResults:
     """What the runs say of one policy file, moved to where its current text has it.
 
     `signature` is that of all runs, merged with the declared ones the project names. `stale` says that an answer
-    for the current text (or the current runs) is still being computed; what is here then is true of the text before,
-    and only of items whose own text did not change since. `unreadable` recordings are not among the runs.
+    for the current text (or the current runs) is still being computed: nothing is said of its statements and
+    conditions then, and the findings are those of items whose own text did not change since. It stays so where the
+    process that reads runs is `lost`. `unreadable` recordings are not among the runs, and `unmatched` patterns stand
+    for none.
     """
 
     signature: Signature = field(repr=False)
@@ -189,25 +193,27 @@ class RunResults:
     stale: bool
     statements: Mapping[str, StatementResult] = field(default_factory=dict, repr=False)
     unreadable: int = 0
+    unmatched: int = 0
+    lost: bool = False
     here: Placed | None = field(default=None, repr=False)
     """What stands somewhere in the text, and where."""
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
         """What only runs show."""
-        return () if self.here is None else self.here.findings
+        return () if self.here is None or self.lost else self.here.findings
 
     def statement(self, name: str) -> StatementResult | None:
-        """What came of a statement of the file; None where it has no meaning, or is not judged yet."""
-        return self.statements.get(name)
+        """What came of a statement of the current text; None where it has no meaning, or is not judged yet."""
+        return None if self.stale else self.statements.get(name)
 
     def matches(self, span: Span) -> Matches | None:
         """How many events meet the condition (an `Expr` of the tree, or a pattern's body) that stands at this span.
 
-        The span is that of the node in the CURRENT text. None where it was not counted: the item is new, or the
-        condition has no meaning.
+        The span is that of the node in the CURRENT text. None where it was not counted, or not yet: a condition may
+        have no meaning.
         """
-        return None if self.here is None else self.here.counts.get(span)
+        return None if self.here is None or self.stale else self.here.counts.get(span)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,15 +256,31 @@ class Placed:
         return tuple(finding for finding in found if finding is not None)
 
 
+NEVER_READ = RunResults(Signature({}, "observed"), Samples(), (), stale=True, lost=True)
+"""What is known of runs where the process that reads them died before it said anything."""
+
+
 def located(
-    summary: RunsSummary, judged: Judged | None, source: Source, items: Sequence[Span], *, stale: bool
+    summary: RunsSummary,
+    judged: Judged | None,
+    source: Source,
+    items: Sequence[Span],
+    *,
+    stale: bool,
+    lost: bool = False,
 ) -> RunResults:
     """What is known of a text of a policy whose items stand at these spans; `judged` may be of an older text."""
-    known = summary.signature, summary.samples, summary.runs
-    if judged is None:
-        return RunResults(*known, True, unreadable=summary.unreadable)
-    statements = {statement.name: statement for statement in judged.statements}
-    return RunResults(*known, stale, statements, summary.unreadable, Placed(judged, source, items))
+    return RunResults(
+        summary.signature,
+        summary.samples,
+        summary.runs,
+        stale or judged is None,
+        {} if judged is None else {statement.name: statement for statement in judged.statements},
+        summary.unreadable,
+        summary.unmatched,
+        lost,
+        None if judged is None else Placed(judged, source, items),
+    )
 
 
 def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[int, int, int]]) -> Diagnostic | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from vigil_lang.project.settings import Settings
+    from vigil_lsp.recordings.results import Setting
 
 _COMMENT = re.compile(r"//[ \t]*runs[ \t]*:")
 _PATTERN = re.compile(r"[^\s,]+")
@@ -42,6 +43,10 @@ class RunSources:
     benign: tuple[str, ...] = ()
     within: str | None = None
     tools: str = ""
+
+    def listed(self, setting: Setting) -> tuple[str, ...]:
+        """What a setting lists."""
+        return {"runs": self.runs, "signatures": self.signatures, "lint.benign": self.benign}[setting]
 
     @property
     def given(self) -> bool:
