@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free, texts, value
-from vigil_lang.lint.paths import amiss
-from vigil_lang.lint.policy_parts import Use
+from vigil_lang.lint.paths import ROLES, amiss
+from vigil_lang.lint.policy_parts import Use, says_what_may_be
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_ellipsis, is_regex
 from vigil_lang.lint.rules.role_values import is_never_had
@@ -144,12 +144,14 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
     shown = element(text, use, module) if use.field is None else quote(text)
     written = shown if use.through is not None else f"{equal} {shown}"
     fix = None
+    allowed = use.field is not None and says_what_may_be(use)
+    inside = _inside(use, text) if allowed else None
     if isinstance(use.operand, tree.String):
         if free or like:
             fix = Fix(f"write `{starred}`", (Edit(use.operand.span, starred),))
         elif use.field is None:
             fix = Fix(f"write `action {written}`", (Edit(use.expr.span, f"action {written}"),), safe=True)
-        else:
+        elif inside is None:  # else what is in the folder or below the domain may be meant as well
             span = Span(use.field.span.end, use.operand.span.end)
             fix = Fix(f"write `{written}`", (Edit(span, f" {written}"),), safe=True)
     return Diagnostic.of(
@@ -157,9 +159,21 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
         f"a glob without a wildcard: {name} must be exactly `{text}`",
         module.source,
         use.operand.span,
-        help=f"write `{starred}` for a text that contains it" + ("" if use.through or like else f", or `{written}`"),
+        help=inside
+        or f"write `{starred}` for a text that contains it" + ("" if use.through or like else f", or `{written}`"),
         fix=fix,
     )
+
+
+def _inside(use: Use, text: str) -> str | None:
+    """What a folder or a domain that may be used most often was meant to take in."""
+    if use.field is None:
+        return None
+    if use.field.name in ROLES and not use.field.views:
+        return f"what is in a folder is `{quote(f'{text}/*')}`"
+    is_host = use.field.name == "host" or any(view.name.text == "host" for view in use.field.views)
+    both = f"{{{quote(text)}, {quote(f'*.{text}')}}}"
+    return f"a domain and what is below it are `{both}`" if is_host else None
 
 
 def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
