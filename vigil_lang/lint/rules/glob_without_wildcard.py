@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free, texts, value
+from vigil_lang.lint.literal_texts import element, field_text, glob, glob_of, is_free, texts, value
 from vigil_lang.lint.paths import ROLES, amiss
 from vigil_lang.lint.policy_parts import Use, says_what_may_be
 from vigil_lang.lint.rules.operator_in_text import holds_operator
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
 _GLOB = re.compile(r"\*{1,2}[./@_-].*\w\S*|\S*\w.*[./@_:-]\*{1,2}")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
+_PATH_GLOB = re.compile(r"[^\\]*\*[^\\]*\w[^\\]*|[^\\]*\w[^\\]*\*[^\\]*")
+"""Hardly a file has a star in its name."""
 _CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code", "text", "query"})
 """Free arguments whose values hardly begin and end with a `*`."""
@@ -65,8 +67,30 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         ):
             continue
         yield _finding(use, text, subject, free=free)
+    for use in subject.parts.uses:
+        if "~" in use.operator and use.through is None:
+            yield from _default(use, subject)
     for use in _compared(subject):
         yield from _literal(use, subject)
+
+
+def _default(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    """`path !~ root`, where `root` is a folder by default: nothing in it is allowed."""
+    found = subject.policy.module.find(use.operand.text) if isinstance(use.operand, tree.Name) else None
+    given = found[1].default if found is not None and isinstance(found[1], tree.Param) else None
+    text = glob(given) if isinstance(given, tree.String) else None
+    if text is None or set(text) & set("*?\\") or not says_what_may_be(use):
+        return
+    if "/" in text and "." in text.rpartition("/")[2]:
+        return  # a file
+    if (inside := _inside(use, text)) is not None and use.field is not None and not amiss(use, text, subject):
+        yield Diagnostic.of(
+            "VGL318",
+            f"by default `{field_text(use.field)}` must be exactly `{text}`: a glob without a wildcard",
+            subject.policy.module.source,
+            use.operand.span,
+            help=inside,
+        )
 
 
 def _compared(subject: Subject) -> Iterator[Use]:
@@ -91,22 +115,24 @@ def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
         return  # VGL329
     if field is None and isinstance(use.operand, tree.String) and family_meant(value(use.operand) or "") is not None:
         return  # VGL308
-    if use.operator == "contains" and not free:
-        return
-    looks = _CONTAINED if free else _GLOB
+    of_path = field is not None and not field.views and field.name in ROLES
+    looks = _CONTAINED if free else _PATH_GLOB if of_path else _GLOB
     text = next((text for text in _written(use.operand, module) if looks.fullmatch(text)), None)
     if text is None or (field is not None and _has_value(field.name, text, subject)):
         return
     word = "!~" if use.operator in ("!=", "not in") else "~"
     compares = "looks for a text as it is" if use.operator == "contains" else "compares whole texts"
     start = use.expr.span.start + len("action") if field is None else field.span.end
+    edit = Edit(Span(start, use.operand.span.start), f" {word} ")
+    if use.operator == "contains" and isinstance(use.operand, tree.String) and not text.startswith("*"):
+        edit = Edit(Span(start, use.operand.span.end), f" {word} {quote(f'*{text}')}")
     yield Diagnostic.of(
         "VGL318",
         f"`{use.operator}` {compares}: the `*` of `{text}` is no wildcard here",
         module.source,
         use.operand.span,
         help=f"globs are matched by `{word}`, those of a set too",
-        fix=Fix(f"write `{word}`", (Edit(Span(start, use.operand.span.start), f" {word} "),)),
+        fix=Fix(f"write `{edit.text.strip()}`", (edit,)),
     )
 
 
