@@ -40,7 +40,7 @@ MAX_NESTING = 120
 _ORDERS = "what must come first is the guard of `prec(…, …)`, what must follow the response of `resp(…, …)`"
 _BEFORE_A_CALL = "a rule speaks of the pending call; what was before is a statement's, tested by `violates S`"
 _LOOKS = "`prec` looks back for its guard and `resp` ahead for its response by themselves"
-_VALUES = frozenset({"true", "false", "null", "none"})
+_VALUES = frozenset({"true", "false"})
 """Words for values, which stand for a condition in other notations."""
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
 

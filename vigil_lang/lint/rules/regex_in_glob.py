@@ -38,6 +38,9 @@ _REPEATED_CLASS = re.compile(r"\]\*(?!\.\w)")
 _CLASS = re.compile(r"(?P<head>[^\[\]{}()\\]*\.)\[(?P<letters>[A-Za-z0-9]{2,6})\](?P<tail>[\w.*]*)")
 """A class of letters in an extension, `*.[ch]`; elsewhere brackets may be a part of a name, as in `app/[slug]/page`."""
 _NEGATED = re.compile(r"!(?=[^!]*[*.])(?P<open>\()?(?P<glob>[\w*./~-]+)(?(open)\))")
+_HIDDEN = re.compile(r"\.[A-Za-z]\w*\$?")
+"""An expression that is a file's extension, or the name of a hidden file."""
+_FOLDERS = re.compile(r"\^?(?:\\/[\w-]+)+\\/\*")
 _FOLDERS_BETWEEN = re.compile(r"(?<=[^*])/(?:\*\*+/)+")
 _ELLIPSIS = re.compile(r"(?:^|(?<=[ (,]))\.\.\. | \.\.\.(?:$|(?=[),]))|(?<=[(,])\.\.\.(?=[),])")
 _OF_PROGRAMS = frozenset({"command", "code", "program_text", "query"})
@@ -49,7 +52,10 @@ _PLAIN = frozenset({"command", "program", "host", "url", "file_path"}) | ROLES
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts that only make sense as regular expressions, or as the globs of a shell."""
     for use in subject.parts.uses:
-        if type(use.operand) is tree.Regex or use.through is not None:
+        if use.through is not None:
+            continue
+        if isinstance(use.operand, tree.Regex):
+            yield from _glob_in_slashes(use, use.operand, subject)
             continue
         if use.operator in ("~", "!~"):
             text = glob_of(use, subject.policy.module)
@@ -68,6 +74,33 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 yield _doubled(use, text, either, subject)
         elif (text := compared_regex(use)) is not None:
             yield _compared(use, text, subject)
+
+
+def _glob_in_slashes(use: Use, regex: tree.Regex, subject: Subject) -> Iterator[Diagnostic]:
+    """`/.env$/` and `/\\/tmp\\/*/`: signs that mean something else in a regular expression of a path."""
+    if use.field is None or use.field.name not in ROLES or use.field.views:
+        return
+    fix = None
+    if _HIDDEN.fullmatch(regex.raw):
+        sign, help_text = "`.` is any character", f"a dot is written `\\.`: `/\\{regex.raw}/`"
+        fix = Fix(f"write `/\\{regex.raw}/`", (Edit(Span(regex.span.start + 1, regex.span.start + 1), "\\"),))
+    elif regex.raw.endswith("\\/*"):
+        sign = "`\\/*` is any number of slashes"
+        meant = quote(regex.raw.removeprefix("^").replace("\\/", "/"))
+        help_text = "any text is `.*`"
+        if _FOLDERS.fullmatch(regex.raw):
+            help_text += f"; a glob stands in double quotes: `{meant}`"
+            fix = Fix(f"write `{meant}`", (Edit(regex.span, meant),))
+    else:
+        return
+    yield Diagnostic.of(
+        "VGL329",
+        f"{_name(use)} is matched with the expression `/{regex.raw}/`, in which {sign}",
+        subject.policy.module.source,
+        regex.span,
+        help=help_text,
+        fix=fix,
+    )
 
 
 def _element(use: Use, string: tree.String, subject: Subject, *, replaceable: bool) -> Iterator[Diagnostic]:
