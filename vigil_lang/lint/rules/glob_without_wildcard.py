@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import element, field_text, glob, glob_of, is_free, texts, value
-from vigil_lang.lint.paths import ROLES, amiss
+from vigil_lang.lint.paths import ROLES, actions_of, amiss
 from vigil_lang.lint.policy_parts import Use, says_what_may_be
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_ellipsis, is_regex
@@ -33,6 +33,8 @@ _GLOB = re.compile(r"\*{1,2}[./@_-].*\w\S*|\S*\w.*[./@_:-]\*{1,2}")
 _PATH_GLOB = re.compile(r"[^\\]*\*[^\\]*\w[^\\]*|[^\\]*\w[^\\]*\*[^\\]*")
 """Hardly a file has a star in its name."""
 _CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
+_OF_LINES: Final = frozenset({"test.run", "code.check", "code.build", "package.install"})
+"""Kinds whose programs print many lines."""
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code", "text", "query"})
 """Free arguments whose values hardly begin and end with a `*`."""
 _OF_GLOBS: Final = frozenset(
@@ -70,6 +72,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for use in subject.parts.uses:
         if "~" in use.operator and use.through is None:
             yield from _default(use, subject)
+        elif use.operator == "=" and use.through is None:
+            yield from _whole_output(use, subject)
     for use in _compared(subject):
         yield from _literal(use, subject)
 
@@ -91,6 +95,24 @@ def _default(use: Use, subject: Subject) -> Iterator[Diagnostic]:
             use.operand.span,
             help=inside,
         )
+
+
+def _whole_output(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    """`test.run(output = "FAILED")`: what such a program prints is more than a word."""
+    if use.field is None or use.field.kind != "output" or use.field.views or not isinstance(use.operand, tree.String):
+        return
+    text, actions = value(use.operand), actions_of(use, subject)
+    if text is None or "\n" in text or not text.strip() or not actions or not actions <= _OF_LINES:
+        return
+    written = f"contains {quote(text)}"
+    yield Diagnostic.of(
+        "VGL318",
+        f"`=` compares the whole output: one that has more than `{text}` is another",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"what has it in it is `output {written}`",
+        fix=Fix(f"write `{written}`", (Edit(Span(use.field.span.end, use.operand.span.end), f" {written}"),)),
+    )
 
 
 def _compared(subject: Subject) -> Iterator[Use]:

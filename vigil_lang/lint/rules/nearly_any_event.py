@@ -157,6 +157,8 @@ def _all_but(statement: Statement) -> Diagnostic | None:
         holds.span,
         help="what must follow is the response of `resp(…, …)`"
         if afterwards
+        else f"what no `{name}` may be is `abs({name}(not …))`: `not` stands before its tests"
+        if isinstance(holds.condition.body, core.AndC)
         else "what must happen at least once is `atleast[1](…)`, what must come first the guard of `prec(…, …)`",
     )
 

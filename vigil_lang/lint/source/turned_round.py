@@ -50,6 +50,10 @@ _CONDITION = re.compile(
 )
 _OPPOSITE = {"~": "!~", "=": "!=", "in": "not in"}
 _LAST = re.compile(r"\b(?:within|in|among|during) the last (?P<number>\w+)(?: \w+)?", re.IGNORECASE)
+_IN_BETWEEN = re.compile(
+    r"^\W*(?:never|do not|don['’]t|no|must not)\s+(?P<what>[^,;]{3,80}?)\s+between\s+(?P<begin>[^,;]{3,60}?)\s+and\s",
+    re.IGNORECASE,
+)
 _FEWER = re.compile(r"(?:fewer|less) than\b", re.IGNORECASE)
 _UNITS = {86_400: "d", 3_600: "h", 60: "m", 1: "s"}
 
@@ -66,6 +70,7 @@ def find(citation: Citation, reach: StatementReach) -> Diagnostic | None:
         or _other_unit(citation, reach)
         or _fewer(citation)
         or _either(citation)
+        or _between(citation)
     )
 
 
@@ -259,6 +264,29 @@ def _either(citation: Citation) -> Diagnostic | None:
     trigger, one, other = (text[e.span.start : e.span.end] for e in (form.args[0], *guard.items))
     meant = f"always {trigger} implies earlier {one} and earlier {other}"
     return _said(citation, "and", f"one of two is enough for `{form.name}`", f"both are asked for by `{meant}`")
+
+
+def _between(citation: Citation) -> Diagnostic | None:
+    """`always c() implies not a() since x()` for no x between an a and a c."""
+    said, body = _IN_BETWEEN.search(citation.text), citation.statement.syntax.form.args[0]
+    match body:
+        case tree.Implies(_, tree.Interval("since", _, _, tree.Not(tree.Apply() as barred), tree.Apply() as since)):
+            pass
+        case _:
+            return None
+    if said is None or not isinstance(barred.name, tree.Name) or not isinstance(since.name, tree.Name):
+        return None
+    begin, forbidden = distinctive_words(said["begin"]), distinctive_words(said["what"])
+    one, other = (frozenset(parts_of(name)) | of_kind(name) for name in (barred.name.text, since.name.text))
+    if not (meet(begin, one) and meet(forbidden, other)) or meet(begin, other) or meet(forbidden, one):
+        return None
+    text = citation.statement.source.text
+    first, second = (text[e.span.start : e.span.end] for e in (since, barred))
+    written = f"not {first} since {second}"
+    interval = body.right
+    fix = Fix(f"write `{written}`", (Edit(interval.span, written),))
+    what = f"`since` asks for `{since.name.text}` before, and for no `{barred.name.text}` after it"
+    return _said(citation, "between", what, f"what must not be in between stands first: `{written}`", fix)
 
 
 def _time(citation: Citation, reach: StatementReach) -> Diagnostic | None:
