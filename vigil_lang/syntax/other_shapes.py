@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Edit, Fix, Span
+from vigil_lang.diagnostics.shorten import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,8 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _QUOTES = {"'": "'", "`": "`", "“": "”", "„": "“”", "”": "”", "‘": "’", "’": "’", "«": "»"}
 """What begins a text elsewhere, and what may end it."""
 _LONGEST_TEXT = 200
+_LONGEST_SHOWN = 80
+"""Characters of a condition that a hint repeats."""
 _BOUND = re.compile(r"[0-9]+(?P<unit>ms|s|m|h|d)?")
 _RANGE = re.compile(r"(?P<least>-?[0-9.]*[0-9])\.\.(?P<greatest>-?[0-9][0-9.]*)")
 _PARTS = {
@@ -296,8 +299,9 @@ def _behind_a_form(text: str, tokens: Sequence[Token], at: int, accepted: set[st
         return None
     opening = _opening(tokens, at - 1)
     form = tokens[opening - 1].text if opening > 0 else ""
-    inside = [text[part[0].start : part[-1].end] for part in _parts(tokens[opening + 1 : at - 1]) if part]
-    behind = text[word.end : tokens[-1].end].strip()
+    parts = [part for part in _parts(tokens[opening + 1 : at - 1]) if part]
+    inside = [cut(text[part[0].start : part[-1].end], _LONGEST_SHOWN) for part in parts]
+    behind = cut(text[word.end : tokens[-1].end].strip(), _LONGEST_SHOWN)
     if form == "prec" and len(inside) == 2 and word.text == "since":
         guarded, guard = inside
         return f"a guard since the last of something is `always {guarded} implies not {behind} since {guard}`", None
