@@ -19,6 +19,7 @@ from rule_cases import source
 from vigil_lang.diagnostics import apply_edits
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.project.selection import DEFAULT, Selection
+from vigil_lang.syntax.parse import parse
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
@@ -104,3 +105,37 @@ def test_each_fix_is_one_that_was_read(found: list[tuple[Mistake, tuple[Diagnost
     if os.environ.get("VIGIL_UPDATE"):
         golden.write_text("".join(lines), encoding="utf-8")
     assert "".join(lines) == golden.read_text(encoding="utf-8")
+
+
+def test_a_safe_fix_leads_to_a_policy_that_parses(found: list[tuple[Mistake, tuple[Diagnostic, ...]]]) -> None:
+    """By itself, or with the safe fixes of what comes to light behind it."""
+    for each, findings in found:
+        for finding in findings:
+            if finding.fix is None or not finding.fix.safe:
+                continue
+            text = apply_edits(each.text, finding.fix.edits)
+            for _ in range(20):
+                broken = parse(source(text, Path("p.vgl"))).diagnostics
+                safe = [other.fix for other in broken if other.fix and other.fix.safe]
+                if not safe:
+                    break
+                text = apply_edits(text, safe[0].edits)
+            assert not broken, (each.written, finding.fix.title)
+
+
+SIGNS = ("==", "&&", "&", "||", "|", "!", "->", "=>", "=~", "<>")
+PARTS = ("k", "3", '"x"', "a()", "b(k = 3)", "not", "status", "true", "{c}")
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_what_other_notations_write_is_mended_safely_or_not_at_all(sign: str) -> None:
+    """Wherever the sign stands."""
+    places = ("abs(a({} {} {}))", "abs({} {} {})", "always {} {} {}", "prec(a({} {} {}), b())", "abs(a()) {} {} {}")
+    for place in places:
+        for one in PARTS:
+            for other in PARTS:
+                text = f"statement S: {place.format(one, sign, other)}\n"
+                for finding in parse(source(text, Path("p.vgl"))).diagnostics:
+                    if finding.fix is not None and finding.fix.safe:
+                        mended = apply_edits(text, finding.fix.edits)
+                        assert parse(source(mended, Path("p.vgl"))).diagnostics == (), (text, mended)

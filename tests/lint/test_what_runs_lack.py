@@ -132,6 +132,8 @@ def test_few_runs_give_a_hint_that_says_what_to_do() -> None:
     ("text", "codes"),
     [
         ('statement R0: abs(chekc(level = "high"))', ["VGL401"]),
+        ('statement R0: abs(net.request(method = "post"))', []),
+        ('statement R0: resp(net.request(method = "post"), edit())', ["VGL408"]),
         # What has another cause, or stands in another statement, is told.
         ("statement R0: abs(chekc())\nstatement R1: resp(edit(status = error), check())", ["VGL401", "VGL332"]),
         # And where nobody is told of the name.

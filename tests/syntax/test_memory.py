@@ -270,11 +270,11 @@ def test_no_more_than_the_last_text_is_remembered() -> None:
 
 def test_findings_move_with_their_fixes() -> None:
     memory = Memory()
-    broken = "let A = {a}\nstatement S: abs(a) && b\nstatment T: abs(c)\n"
+    broken = "let A = {a}\nstatement S: abs(a && b)\nstatment T: abs(c)\n"
     assert_same(broken, memory)
     lexed = assert_same("// above\n" + broken, memory)
     assert not lexed.bodies
-    assert [d.fix.edits[0].span for d in lexed.parsed.diagnostics if d.fix] == [(41, 43), (46, 54)]
+    assert [d.fix.edits[0].span for d in lexed.parsed.diagnostics if d.fix] == [(40, 42), (46, 54)]
 
 
 def test_the_documentation_of_a_file_is_found_again() -> None:

@@ -95,6 +95,7 @@ CODES: dict[str, Code] = _table(
     ("VGL333", "warning", "statements that leave no way together"),
     ("VGL334", "warning", "an argument is no role of the kind"),
     ("VGL335", "warning", "nearly every event meets, or would have to meet, what is asked for"),
+    ("VGL336", "warning", "what may be is matched more widely than it looks"),
     ("VGL341", "error", "a rule asks what is known only after the call"),
     ("VGL342", "error", "a rule has a value variable"),
     ("VGL343", "error", "a field of the context is unknown, or never has such a value"),

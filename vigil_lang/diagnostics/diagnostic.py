@@ -196,7 +196,15 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     pool = sorted(c for c in set(candidates) if shape == name or _NUMBER.sub("#", c) != shape)
     by_fold = {c.casefold(): c for c in reversed(pool)}
     found = get_close_matches(name.casefold(), list(by_fold), n=limit, cutoff=0.6)
-    return [by_fold[f] for f in found if not are_opposed(name, by_fold[f])]
+    return [by_fold[f] for f in found if not are_opposed(name, by_fold[f]) and not _are_far(name, by_fold[f])]
+
+
+def _are_far(one: str, other: str) -> bool:
+    """Whether two names of as many words share none in its place, nor all of them: `create_key` and `dir.create`."""
+    first, second = ([part.lower() for part in _PARTS.findall(name)] for name in (one, other))
+    if len(first) != len(second) or len(first) < 2 or sorted(first) == sorted(second):
+        return False
+    return not any(a[:2] == b[:2] or differ_by_a_slip(a, b) for a, b in zip(first, second, strict=True))
 
 
 def are_opposed(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint import paths
 from vigil_lang.lint.literal_texts import texts, value
+from vigil_lang.semantics.views import VIEWS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _ALIKE: Final = (
     ("query", "q", "search"),
 )
 """Names of arguments that mean the same; of those that a tool has the first counts."""
+_VIEWS: Final = {"hostname": "host", "domain": "host", "extension": "ext", "dirname": "dir", "len": "length"}
+"""Other words for views."""
 _FROM_A_SCRIPT: Final = frozenset({"unresolved", "inferred"})
 
 
@@ -37,6 +40,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         if names_a_call(use.field.name, use.operand) and paths.actions_of(use, subject) is None:
             yield from _called(use, use.field, subject)
+        elif (viewed := _viewed(use, use.field, subject)) is not None:
+            yield viewed
         else:
             yield from _renamed(use, use.field, subject)
     for statement in subject.policy.statements:
@@ -83,6 +88,28 @@ def _called(use: Use, field: tree.Field, subject: Subject) -> Iterator[Diagnosti
 def _is_argument(name: str, subject: Subject) -> bool:
     actions = () if subject.signature is None else subject.signature.actions.values()
     return any(name in action.args for action in actions)
+
+
+def _viewed(use: Use, field: tree.Field, subject: Subject) -> Diagnostic | None:
+    """`url.host` for `url:host`, of the events of kinds."""
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    name, _, view = field.name.rpartition(".")
+    kinds, actions = vocabulary().kinds, paths.actions_of(use, subject)
+    meant = _VIEWS.get(view, view)
+    if name not in vocabulary().roles or meant not in VIEWS or not actions or not kinds.keys() >= actions:
+        return None
+    if _is_argument(field.name, subject):
+        return None
+    plain = meant in ("host", "base", "dir", "ext", "length", "count", "lower")
+    return Diagnostic.of(
+        "VGL334",
+        f"`{field.name}` is the name of an argument: a view follows a colon",
+        subject.policy.module.source,
+        field.name_span,
+        help=f"what is taken out of a value is `{name}:{meant}`",
+        fix=Fix(f"write `{name}:{meant}`", (Edit(field.name_span, f"{name}:{meant}"),)) if plain else None,
+    )
 
 
 def _renamed(use: Use, field: tree.Field, subject: Subject) -> Iterator[Diagnostic]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vigil_lang.syntax import tree
@@ -91,6 +92,21 @@ def way_to(item: Item, wanted: tree.Expr) -> list[tree.Expr]:
         if way := _way(root, wanted):
             return way
     return []
+
+
+def says_what_may_be(use: Use) -> bool:
+    """Whether a test names what is allowed: `!~`, under `not`, or asked of the event at hand by `implies`.
+
+    What such a test takes in is not forbidden any more, so a fix that has it take in more is none.
+    """
+    allowed = use.operator in ("!~", "!=", "not in")
+    for above, below in pairwise(way_to(use.item, use.expr)):
+        match above:
+            case tree.Not():
+                allowed = not allowed
+            case tree.Implies(_, right) if below is right and not isinstance(right, tree.Diamond | tree.Interval):
+                allowed = not allowed
+    return allowed
 
 
 def _way(root: tree.Expr, wanted: tree.Expr) -> list[tree.Expr]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.lower import Statement
 
 _BASIC = {
     "VGL301": "rules.lone_variable",
@@ -37,6 +39,7 @@ _FURTHER = {
     "VGL327": "rules.unpreventable_violation",
     "VGL333": "rules.no_way",
     "VGL335": "rules.nearly_any_event",
+    "VGL336": "rules.let_through",
     # rules of a gate
     "VGL351": "rules.idle_rule",
     "VGL352 VGL353": "rules.relaxed_names",
@@ -74,11 +77,13 @@ _FURTHER = {
 """Codes and modules; a module that holds several rules is followed by the function's name."""
 
 
+_IN_TIME = re.compile(r"\b(?:before|after|prior|following|once|until|ahead)\b", re.IGNORECASE)
+
 _LOCAL = frozenset(
     {
         "VGL302", "VGL307", "VGL308", "VGL309", "VGL310", "VGL311", "VGL312", "VGL313", "VGL314", "VGL315", "VGL316",
         "VGL317", "VGL318", "VGL319", "VGL323", "VGL324", "VGL325", "VGL326", "VGL327", "VGL328", "VGL329", "VGL330",
-        "VGL334", "VGL335", "VGL701", "VGL703",
+        "VGL334", "VGL335", "VGL336", "VGL701", "VGL703",
         "VGL401 VGL402 VGL403 VGL404 VGL405 VGL406 VGL407 VGL408 VGL409",
     }
 )  # fmt: skip
@@ -98,13 +103,20 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def _rule(codes: str, place: str, *, basic: bool) -> Rule:
-    if place.startswith("source."):
+    if codes == "VGL703":
+        find = _where(lambda subject: any(map(_tells_of_time, subject.policy.statements)), place)
+    elif place.startswith("source."):
         find = _where(lambda subject: any(s.metadata.cites for s in subject.policy.statements), place)
     elif place.startswith("signature."):
         find = _where(lambda subject: subject.signature is not None, place)
     else:
         find = _imported(place)
     return Rule(tuple(codes.split()), find, basic, codes in _LOCAL)
+
+
+def _tells_of_time(statement: Statement) -> bool:
+    """Whether a statement cites a sentence, or its documentation may tell of an order."""
+    return bool(statement.metadata.cites) or _IN_TIME.search(statement.metadata.doc or "") is not None
 
 
 def _where(needed: Callable[[Subject], bool], place: str) -> Callable[[Subject], Iterable[Diagnostic]]:

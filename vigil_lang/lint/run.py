@@ -151,8 +151,9 @@ def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _each_cause_once(policy: Policy, found: list[Diagnostic]) -> list[Diagnostic]:
-    """The findings, but not that no run puts a statement to the test where an action that they lack is the cause."""
-    names = [(f.source, f.span) for f in found if f.code in ("VGL308", "VGL401") and f.severity == "warning"]
+    """The findings, but not that no run puts a statement to the test where what the runs cannot have is the cause."""
+    causes = ("VGL308", "VGL330", "VGL334", "VGL401")
+    names = [(f.source, f.span) for f in found if f.code in causes and f.severity == "warning"]
     if not names:
         return found
     caused = {

@@ -40,6 +40,8 @@ MAX_NESTING = 120
 _ORDERS = "what must come first is the guard of `prec(…, …)`, what must follow the response of `resp(…, …)`"
 _BEFORE_A_CALL = "a rule speaks of the pending call; what was before is a statement's, tested by `violates S`"
 _LOOKS = "`prec` looks back for its guard and `resp` ahead for its response by themselves"
+_VALUES = frozenset({"true", "false"})
+"""Words for values, which stand for a condition in other notations."""
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
 
 Of: TypeAlias = Literal["anything", "statement", "rule"]
@@ -588,6 +590,8 @@ class Conditions:
             # Whether it is there, or what it is, nobody can tell; a call of another action it is not.
             fix = None
             help_text = f"`has {name.text}` tests that the call has this argument, `{name.text} = …` its value"
+        if name.text.lower() in _VALUES:
+            fix, help_text = None, f"`{name.text}` is a value, and no condition: leave it out, or say what was meant"
         message = f"no pattern named `{name.text}` is declared"
         self.terms.fail("VGL201", message, scope.place(name.span), help_text, fix)
 

@@ -24,6 +24,8 @@ _TESTS = {
 _GROUPED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w.])")
 """A number with a comma before each three digits."""
 _GLOB = re.compile(r"[*?](?:[\w.*?-]|\\/)*")
+_HOLDS_GLOB = re.compile(r"(?<!\\)\*(?=.*\w)|\w.*(?<!\\)\*")
+"""A text with a star that stands for others, and something besides."""
 _AROUND_NOT = re.compile(r"\(\?<?!")
 _AROUND = re.compile(r"\(\?<?=")
 _AGAIN = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")
@@ -74,8 +76,13 @@ def as_contained(test: tree.Test, scope: Scope) -> tuple[str, Fix] | None:
     if not isinstance(part, tree.Name) or text[field.span.start : field.span.start + 1] != '"':
         return None
     quoted = text[field.span.start : field.span.end]
-    written = f"{'not ' if test.operator == 'not in' else ''}{part.text} contains {quoted}"
-    return f"that one text is in another is written `{written}`", Fix(f"write `{written}`", (Edit(test.span, written),))
+    negated = test.operator == "not in"
+    written = f"{'not ' if negated else ''}{part.text} contains {quoted}"
+    said = f"that one text is in another is written `{written}`"
+    if _HOLDS_GLOB.search(quoted):  # `contains` takes the star as it is
+        written = f"{part.text} {'!~' if negated else '~'} {quoted}"
+        said = f"that a glob matches a text is written `{written}`"
+    return said, Fix(f"write `{written}`", (Edit(test.span, written),))
 
 
 def regex_meant(regex: tree.Regex) -> str | None:

@@ -5,17 +5,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, get_args
 
-from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, differ_by_a_slip, nearest
+from msgspec.structs import replace
+
+from vigil_lang.diagnostics.diagnostic import (
+    Diagnostic,
+    Edit,
+    Fix,
+    Source,
+    Span,
+    apply_edits,
+    differ_by_a_slip,
+    nearest,
+)
 from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.patterns import regex
 from vigil_lang.syntax import other_notations, other_shapes, tree
-from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
+from vigil_lang.syntax.grammar import grammar
+from vigil_lang.syntax.lalr import Unexpected
+from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST, Token, tokens
+from vigil_lang.syntax.terminals import Body
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from vigil_lang.syntax.lalr import Unexpected
-    from vigil_lang.syntax.terminals import Body
 
 # Groups of terminals that have one name together; a group is used when all of it is acceptable.
 _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
@@ -79,6 +90,8 @@ _WORDS = {
 }
 _ORDER = {word: at for at, word in enumerate(_WORDS.values())}
 _AT_MOST = 6
+_MOST_FIXES = 20
+"""Safe fixes of one item that are tried one after the other."""
 
 _MEANT = {
     "==": ("=", "equality is written `=`"),
@@ -143,7 +156,33 @@ _NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later", 
 
 
 def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
-    """The finding for a parse error inside one item."""
+    """The finding for a parse error inside one item; a safe fix leads to one that parses."""
+    found = _explained(source, error, body)
+    if found.fix is None or not found.fix.safe:
+        return found
+    start = body.tokens[0].start
+    fix = found.fix
+    text = source.text[start : body.tokens[-1].end]
+    for tried in range(_MOST_FIXES):
+        edits = [Edit(Span(e.span.start - start, e.span.end - start), e.text) for e in fix.edits]
+        text, start = apply_edits(text, edits), 0
+        mended = Body([token for token in tokens(text) if token.kind not in COMMENTS])
+        try:
+            grammar().parse(mended, "header" if mended.tokens[0].text == "policy" else "item")
+        except Unexpected as further:
+            stumbled = len(mended.terminals) - 1
+            if not tried and not further.at_end and stumbled <= len(body.terminals) + 1:
+                return replace(found, fix=None)  # right behind it: what was meant is something else
+            following = _explained(Source(source.path, text), further, mended)
+            if following.fix is None or not following.fix.safe:
+                break
+            fix = following.fix
+        else:
+            return found
+    return replace(found, fix=replace(found.fix, safe=False))
+
+
+def _explained(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     accepted = error.accepted - {"VIOLATES"}  # a name, or a condition, as well
     if "UNTIL" in accepted and "AND" in accepted and "ALWAYS" not in body.terminals:
         accepted = accepted - {"SINCE", "UNTIL", "WEAK"}
@@ -176,6 +215,8 @@ def unclosed(source: Source, tokens: Sequence[Token], at: int) -> Diagnostic:
     token, fix = tokens[at], None
     if (rule := other_shapes.of_permissions(source.text, tokens, at)) is not None:
         what, (hint, fix) = "regular expression", rule
+    elif token.text.startswith("/") and at > 1 and tokens[at - 1].kind == "number" and tokens[at - 2].text == "[":
+        what, hint = "regular expression", "the time in which calls are counted stands behind: `atmost[3](…) in 1h`"
     elif token.text.startswith('"'):
         what, hint = "string", 'add the closing `"`'
     else:

@@ -113,6 +113,8 @@ _OPERATORS_IN_TWO = {"=<": "<=", "!==": "!="}
 _BOUNDED = (
     "within a time is `bresp[30s](…, …)` of a response, `earlier[30s] …` of a guard, `atmost[3](…) in 30s` of a count"
 )
+_COMPARED = frozenset({"=", "==", "!=", "is"})
+_NO_VALUE = "a condition is compared with nothing: that it does not hold is `not …`"
 _NEGATED_TESTS = "a test is negated as a whole, `not k ~ …`, or by `!~`, `!=`, `not in`"
 
 _BOUNDS = {
@@ -232,6 +234,9 @@ def for_a_test(found: Token, before: Token, rest: Sequence[Token], accepted: set
         if written["unit"]:
             return "a number has no unit: what it counts is the argument's matter", None
         return f"a number is written with nothing but digits and a point: `{plain}`", _written(plain, found.span)
+    if found.text in _COMPARED and before.text == ")" and rest and rest[0].text in ("true", "false"):
+        fix = Fix("leave it out", (Edit(Span(before.end, rest[0].end), ""),)) if rest[0].text == "true" else None
+        return _NO_VALUE, fix
     if before.text == "not" and accepted == {"IN"}:
         return _NEGATED_TESTS, None
     if found.kind == "regex" and before.text in ("=", "!="):
@@ -261,6 +266,8 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
     if found.text in ("exists", "exist", "present"):
         return f"that there is one is `has {before.text}`", None
     after = rest[0] if rest else None
+    if found.text == "!" and after is not None and after.start == found.end and after.text in ("<", ">", "<=", ">="):
+        return f"an order is negated as a whole: `not {before.text} {after.text} …`", None
     word = found.text if found.text in _AT_AN_END else found.text.lower()
     if word == "is" and after is not None and after.text == "not":
         value = rest[1] if len(rest) > 1 else None
@@ -315,8 +322,6 @@ def for_the_rest(found: Token, before: Token, rest: Sequence[Token], accepted: s
         return "what becomes of the call follows `then`", _written(written, found.span)
     if accepted == {"COLON"} and found.text in ("=", ":="):
         return "a colon follows the name", _written(":", Span(before.end, found.end))
-    if found.text == "since" and "AFTER" in accepted:
-        return "what applies only once something has happened ends with `after …`", _written("after", found.span)
     if found.text == "and" and "RECORD" in accepted:
         fix = Fix("leave out `and`", (Edit(Span(before.end, found.end), ""),))
         return "`record` and `relaxes` follow without a word between", fix

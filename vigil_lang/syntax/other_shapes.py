@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Edit, Fix, Span
+from vigil_lang.diagnostics.shorten import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,8 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _QUOTES = {"'": "'", "`": "`", "“": "”", "„": "“”", "”": "”", "‘": "’", "’": "’", "«": "»"}
 """What begins a text elsewhere, and what may end it."""
 _LONGEST_TEXT = 200
+_LONGEST_SHOWN = 80
+"""Characters of a condition that a hint repeats."""
 _BOUND = re.compile(r"[0-9]+(?P<unit>ms|s|m|h|d)?")
 _RANGE = re.compile(r"(?P<least>-?[0-9.]*[0-9])\.\.(?P<greatest>-?[0-9][0-9.]*)")
 _PARTS = {
@@ -107,6 +110,7 @@ def by_shape(text: str, tokens: Sequence[Token], at: int, accepted: set[str]) ->
         or _null(tokens, at)
         or _temporal(tokens, at)
         or _of_a_form(tokens, at, accepted)
+        or _behind_a_form(text, tokens, at, accepted)
         or _modified(tokens, at)
         or _function(tokens, at)
         or _declared(tokens, at, accepted)
@@ -286,6 +290,41 @@ def _of_a_form(tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice |
         name = next((token for token in reversed(tokens[:opening]) if token.kind == "word"), name)
     hint = (_PARTS if few else _TOO_MANY).get(name.text)
     return None if hint is None else (hint, None)
+
+
+def _behind_a_form(text: str, tokens: Sequence[Token], at: int, accepted: set[str]) -> Advice | None:
+    """`prec(a(), b()) since c()` and `abs(a()) until b()`: what the body of a form cannot have behind it."""
+    word = tokens[at]
+    if word.text not in ("since", "until") or "AFTER" not in accepted or tokens[at - 1].text != ")":
+        return None
+    opening = _opening(tokens, at - 1)
+    form = tokens[opening - 1].text if opening > 0 else ""
+    parts = [part for part in _parts(tokens[opening + 1 : at - 1]) if part]
+    inside = [cut(text[part[0].start : part[-1].end], _LONGEST_SHOWN) for part in parts]
+    behind = cut(text[word.end : tokens[-1].end].strip(), _LONGEST_SHOWN)
+    if form == "prec" and len(inside) == 2 and word.text == "since":
+        guarded, guard = inside
+        return f"a guard since the last of something is `always {guarded} implies not {behind} since {guard}`", None
+    if word.text == "until":
+        if form == "abs" and len(inside) == 1:
+            return f"what is forbidden until something has happened is `prec({inside[0]}, {behind})`", None
+        return "what is forbidden from one event to another is `until(begin, end, forbidden)`", None
+    return "what applies only once something has happened ends with `after …`", Fix(
+        "write `after`", (Edit(word.span, "after"),)
+    )
+
+
+def _parts(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Tokens between commas that stand in no brackets of their own."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.text in _CLOSING) - (token.text in _CLOSING.values())
+        if token.text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
 
 
 def _modified(tokens: Sequence[Token], at: int) -> Advice | None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
-from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.lint.subject import MAX_DOUBTFUL
 from vigil_lang.semantics import core
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument, Place, Scope, Variable
 from vigil_lang.semantics.modules import is_shipped
@@ -205,10 +206,18 @@ class _Search:
         notes += [Note("this is in the pattern", c.place.source, c.place.span) for c in fault if c.scope.entry]
         if only_lists and _are_lists(fault, self._lists):
             return []
+        only_lists = only_lists and not all(name.startswith(CONTEXT) for name in _fields(fault))
         severity, message, help_text = _verdict(fault, only_lists)
         return [
             Diagnostic.of(
-                "VGL302", message, first.source, first.span, severity=severity, help=help_text, notes=tuple(notes)
+                "VGL302",
+                message,
+                first.source,
+                first.span,
+                severity=severity,
+                help=help_text,
+                fix=_over_midnight(fault),
+                notes=tuple(notes),
             )
         ]
 
@@ -224,12 +233,30 @@ class _Search:
         return self.pattern(pattern, module)
 
 
+def _over_midnight(fault: list[Conjunct]) -> Fix | None:
+    """`(context.hour >= 22 or context.hour < 6)` for what no hour is both of."""
+    if len(fault) != 2 or any(c.scope.entry or not isinstance(c.condition, core.Compares) for c in fault):
+        return None
+    if _fields(fault) != {f"{CONTEXT}hour"}:
+        return None
+    one, other = (c.place for c in fault)
+    text = one.source.text
+    if text[one.span.end : other.span.start].split() != ["and"]:
+        return None
+    written = f"({text[one.span.start : one.span.end]} or {text[other.span.start : other.span.end]})"
+    return Fix(f"write `{written}`", (Edit(Span(one.span.start, other.span.end), written),))
+
+
+def _fields(fault: list[Conjunct]) -> set[str]:
+    return {t.field.name for c in fault for t in core.tests(c.condition) if _may_be_list(t)}
+
+
 def _verdict(fault: list[Conjunct], only_lists: bool) -> tuple[Severity, str, str | None]:
     """(severity, message, help): what an operator may set otherwise is no fault of the policy."""
     subject = "this condition" if len(fault) == 1 else "these conditions"
     message = f"{subject} can never hold" + ("" if len(fault) == 1 else " together")
     if only_lists:
-        fields = sorted({f"`{t.field.name}`" for c in fault for t in core.tests(c.condition) if _may_be_list(t)})
+        fields = sorted(f"`{name}`" for name in _fields(fault))
         verb = "holds" if len(fault) == 1 else "hold together"
         message = f"{subject} {verb} only where {' or '.join(fields)} is a list: no single value will do"
     params = ", ".join(sorted({f"`{p}`" for c in fault for p in c.params}))
@@ -240,7 +267,7 @@ def _verdict(fault: list[Conjunct], only_lists: bool) -> tuple[Severity, str, st
 
 def _are_lists(fault: list[Conjunct], known: frozenset[str]) -> bool:
     """Whether all that must be lists are known to be: by a signature, or as roles (a command has several flags)."""
-    fields = {t.field.name for c in fault for t in core.tests(c.condition) if _may_be_list(t)} - known
+    fields = _fields(fault) - known
     if not fields:
         return True
     from vigil_lang.trace.vocabulary import vocabulary

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free, texts, value
-from vigil_lang.lint.paths import amiss
-from vigil_lang.lint.policy_parts import Use
+from vigil_lang.lint.literal_texts import element, field_text, glob, glob_of, is_free, texts, value
+from vigil_lang.lint.paths import ROLES, actions_of, amiss
+from vigil_lang.lint.policy_parts import Use, says_what_may_be
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_ellipsis, is_regex
 from vigil_lang.lint.rules.role_values import is_never_had
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
 _GLOB = re.compile(r"\*{1,2}[./@_-].*\w\S*|\S*\w.*[./@_:-]\*{1,2}")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
+_PATH_GLOB = re.compile(r"[^\\]*\*[^\\]*\w[^\\]*|[^\\]*\w[^\\]*\*[^\\]*")
+"""Hardly a file has a star in its name."""
 _CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
+_OF_LINES: Final = frozenset({"test.run", "code.check", "code.build", "package.install"})
+"""Kinds whose programs print many lines."""
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code", "text", "query"})
 """Free arguments whose values hardly begin and end with a `*`."""
 _OF_GLOBS: Final = frozenset(
@@ -65,8 +69,50 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         ):
             continue
         yield _finding(use, text, subject, free=free)
+    for use in subject.parts.uses:
+        if "~" in use.operator and use.through is None:
+            yield from _default(use, subject)
+        elif use.operator == "=" and use.through is None:
+            yield from _whole_output(use, subject)
     for use in _compared(subject):
         yield from _literal(use, subject)
+
+
+def _default(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    """`path !~ root`, where `root` is a folder by default: nothing in it is allowed."""
+    found = subject.policy.module.find(use.operand.text) if isinstance(use.operand, tree.Name) else None
+    given = found[1].default if found is not None and isinstance(found[1], tree.Param) else None
+    text = glob(given) if isinstance(given, tree.String) else None
+    if text is None or set(text) & set("*?\\") or not says_what_may_be(use):
+        return
+    if "/" in text and "." in text.rpartition("/")[2]:
+        return  # a file
+    if (inside := _inside(use, text)) is not None and use.field is not None and not amiss(use, text, subject):
+        yield Diagnostic.of(
+            "VGL318",
+            f"by default `{field_text(use.field)}` must be exactly `{text}`: a glob without a wildcard",
+            subject.policy.module.source,
+            use.operand.span,
+            help=inside,
+        )
+
+
+def _whole_output(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    """`test.run(output = "FAILED")`: what such a program prints is more than a word."""
+    if use.field is None or use.field.kind != "output" or use.field.views or not isinstance(use.operand, tree.String):
+        return
+    text, actions = value(use.operand), actions_of(use, subject)
+    if text is None or "\n" in text or not text.strip() or not actions or not actions <= _OF_LINES:
+        return
+    written = f"contains {quote(text)}"
+    yield Diagnostic.of(
+        "VGL318",
+        f"`=` compares the whole output: one that has more than `{text}` is another",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"what has it in it is `output {written}`",
+        fix=Fix(f"write `{written}`", (Edit(Span(use.field.span.end, use.operand.span.end), f" {written}"),)),
+    )
 
 
 def _compared(subject: Subject) -> Iterator[Use]:
@@ -91,22 +137,24 @@ def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
         return  # VGL329
     if field is None and isinstance(use.operand, tree.String) and family_meant(value(use.operand) or "") is not None:
         return  # VGL308
-    if use.operator == "contains" and not free:
-        return
-    looks = _CONTAINED if free else _GLOB
+    of_path = field is not None and not field.views and field.name in ROLES
+    looks = _CONTAINED if free else _PATH_GLOB if of_path else _GLOB
     text = next((text for text in _written(use.operand, module) if looks.fullmatch(text)), None)
     if text is None or (field is not None and _has_value(field.name, text, subject)):
         return
     word = "!~" if use.operator in ("!=", "not in") else "~"
     compares = "looks for a text as it is" if use.operator == "contains" else "compares whole texts"
     start = use.expr.span.start + len("action") if field is None else field.span.end
+    edit = Edit(Span(start, use.operand.span.start), f" {word} ")
+    if use.operator == "contains" and isinstance(use.operand, tree.String) and not text.startswith("*"):
+        edit = Edit(Span(start, use.operand.span.end), f" {word} {quote(f'*{text}')}")
     yield Diagnostic.of(
         "VGL318",
         f"`{use.operator}` {compares}: the `*` of `{text}` is no wildcard here",
         module.source,
         use.operand.span,
         help=f"globs are matched by `{word}`, those of a set too",
-        fix=Fix(f"write `{word}`", (Edit(Span(start, use.operand.span.start), f" {word} "),)),
+        fix=Fix(f"write `{edit.text.strip()}`", (edit,)),
     )
 
 
@@ -144,12 +192,14 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
     shown = element(text, use, module) if use.field is None else quote(text)
     written = shown if use.through is not None else f"{equal} {shown}"
     fix = None
+    allowed = use.field is not None and says_what_may_be(use)
+    inside = _inside(use, text) if allowed else None
     if isinstance(use.operand, tree.String):
         if free or like:
             fix = Fix(f"write `{starred}`", (Edit(use.operand.span, starred),))
         elif use.field is None:
             fix = Fix(f"write `action {written}`", (Edit(use.expr.span, f"action {written}"),), safe=True)
-        else:
+        elif inside is None:  # else what is in the folder or below the domain may be meant as well
             span = Span(use.field.span.end, use.operand.span.end)
             fix = Fix(f"write `{written}`", (Edit(span, f" {written}"),), safe=True)
     return Diagnostic.of(
@@ -157,9 +207,21 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
         f"a glob without a wildcard: {name} must be exactly `{text}`",
         module.source,
         use.operand.span,
-        help=f"write `{starred}` for a text that contains it" + ("" if use.through or like else f", or `{written}`"),
+        help=inside
+        or f"write `{starred}` for a text that contains it" + ("" if use.through or like else f", or `{written}`"),
         fix=fix,
     )
+
+
+def _inside(use: Use, text: str) -> str | None:
+    """What a folder or a domain that may be used most often was meant to take in."""
+    if use.field is None:
+        return None
+    if use.field.name in ROLES and not use.field.views:
+        return f"what is in a folder is `{quote(f'{text}/*')}`"
+    is_host = use.field.name == "host" or any(view.name.text == "host" for view in use.field.views)
+    both = f"{{{quote(text)}, {quote(f'*.{text}')}}}"
+    return f"a domain and what is below it are `{both}`" if is_host else None
 
 
 def _is_unknown(use: Use, text: str, subject: Subject) -> bool:

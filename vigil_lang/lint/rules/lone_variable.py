@@ -6,7 +6,7 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
 from vigil_lang.lint.other_arguments import names_a_call
 from vigil_lang.lint.rules.role_values import NO, SWITCHES, YES
 from vigil_lang.lint.rules.variable_as_argument import tested_as_arguments
@@ -16,6 +16,7 @@ from vigil_lang.semantics.terms import Failed
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.other_shapes import NULLS
+from vigil_lang.syntax.print import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,11 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         for variable in found.lone:
             if variable in mistaken or policy.module.may_declare(variable):
                 continue  # VGL326, or what is wrong with its declaration, says what was meant
+            if f"{{{variable}}}" in (found.statement.metadata.message or ""):
+                continue  # what a violation says has its value
+            if (in_braces := _in_braces(variable, found, subject)) is not None:
+                yield in_braces
+                continue
             if any(names_a_call(one.test.field.name, tree.Name(variable)) for one in found.mentions[variable]):
                 continue  # VGL334
             conditions.start()
@@ -57,6 +63,29 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 place = first_mention(found.statement, variable, policy.module, conditions)
                 if place is not None:
                     yield _counted(variable, place)
+
+
+def _in_braces(variable: str, found: UnjoinedVariables, subject: Subject) -> Diagnostic | None:
+    """`resp(open(file = x), close(file in {x}))`: in braces a bare name is a text."""
+    for use in subject.parts.uses:
+        if use.item is not found.statement.syntax or use.through is not None or use.field is None:
+            continue
+        sets = use.operand.parts if isinstance(use.operand, tree.SetUnion) and use.operator == "in" else ()
+        for literal in sets:
+            names = literal.elements if isinstance(literal, tree.SetLiteral) else ()
+            element = next((e for e in names if isinstance(e, tree.Name) and e.text == variable), None)
+            if element is not None:
+                alone = len(sets) == len(names) == 1
+                between = Span(use.field.span.end, use.operand.span.end)
+                return Diagnostic.of(
+                    "VGL301",
+                    f"`{variable}` in braces is a text, and a variable elsewhere",
+                    found.statement.source,
+                    element.span,
+                    help=f"what has the value of a variable is `{to_text(use.field)} = {variable}`",
+                    fix=Fix(f"write `= {variable}`", (Edit(between, f" = {variable}"),)) if alone else None,
+                )
+    return None
 
 
 def _switched(variable: str, found: UnjoinedVariables, place: Place) -> Diagnostic | None:

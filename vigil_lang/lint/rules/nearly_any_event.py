@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _AFTERWARDS: Final = "what must not happen from then on is `abs(…) after …`"
 _BEFORE: Final = "what must not have happened before is `always … implies not earlier …`"
 _NEVER: Final = "what must never happen is `abs(…)`"
+_GOING_ON: Final = frozenset({"read", "list", "search", "stat", "find", "message", "ask", "print", "wait", "load"})
+"""Last words of kinds that may be all an agent does for a while."""
 _TEMPORAL: Final = (core.Earlier, core.Later, core.Since, core.Until, core.Repeated)
 
 
@@ -88,6 +90,8 @@ def _everything(statement: Statement) -> Diagnostic | None:
     match theta:
         case core.And(items) if any(map(_is_temporal, items)):
             found = next((one for one in items if _named(one)), None)
+            if found is None and (barred := next((one for one in items if _barred(one)), None)) is not None:
+                return _barring(barred, statement)
             help_text, fix = "a rule for such events alone is `always … implies …`", _implying(statement)
         case core.Implies(left, core.Holds() as right) if _is_temporal(left):
             found, fix = (right if _named(right) else None), None
@@ -109,9 +113,32 @@ def _everything(statement: Statement) -> Diagnostic | None:
     )
 
 
+def _barred(theta: core.Theta) -> bool:
+    """Whether a body says of the event at hand alone that it is not some action."""
+    return (
+        isinstance(theta, core.Holds)
+        and isinstance(theta.condition, core.NotC)
+        and names_of(theta.condition.body) is not None
+    )
+
+
+def _barring(theta: core.Theta, statement: Statement) -> Diagnostic | None:
+    """`always not deploy() and earlier test()`: both are asked of every event."""
+    if not isinstance(theta, core.Holds) or not isinstance(theta.condition, core.NotC) or theta.span is None:
+        return None
+    (name, *_) = sorted(names_of(theta.condition.body) or ("",))
+    return Diagnostic.of(
+        "VGL335",
+        f"no event may be `{name}`, and every event is asked for the rest",
+        statement.source,
+        theta.span,
+        help=f"a rule for such events alone is `always {name}() implies …`",
+    )
+
+
 def _all_but(statement: Statement) -> Diagnostic | None:
     """`abs(not a())` of one kind: a message of the user and a call that does something else break it as well."""
-    if statement.preset is None or not statement.preset.forbids_outright or statement.syntax.after is not None:
+    if statement.preset is None or not statement.preset.forbids_outright:
         return None
     (holds,) = core.conditions(statement.requirement.theta)[:1] or (None,)
     if holds is None or not isinstance(holds.condition, core.NotC) or holds.span is None:
@@ -120,12 +147,19 @@ def _all_but(statement: Statement) -> Diagnostic | None:
     if names is None or len(names) != 1 or not _are_kinds(names):
         return None
     (name,) = names
+    afterwards = statement.syntax.after is not None
+    if afterwards and name.rpartition(".")[2] in _GOING_ON:
+        return None  # to look and to talk may be all that is left to do
     return Diagnostic.of(
         "VGL335",
-        f"every event would have to be `{name}`",
+        f"every event{' from then on' if afterwards else ''} would have to be `{name}`",
         statement.source,
         holds.span,
-        help="what must happen at least once is `atleast[1](…)`, what must come first the guard of `prec(…, …)`",
+        help="what must follow is the response of `resp(…, …)`"
+        if afterwards
+        else f"what no `{name}` may be is `abs({name}(not …))`: `not` stands before its tests"
+        if isinstance(holds.condition.body, core.AndC)
+        else "what must happen at least once is `atleast[1](…)`, what must come first the guard of `prec(…, …)`",
     )
 
 

@@ -13,6 +13,7 @@ from vigil_lang.lint.connectives import ACTION, MAX_PARTS, Part, Reader, about, 
 from vigil_lang.lint.covered_elements import covered
 from vigil_lang.lint.deletion import without
 from vigil_lang.lint.rules.tautology import exhaustive
+from vigil_lang.lint.rules.two_actions import wants_two_actions
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text_patterns import Glob
 from vigil_lang.syntax import tree
@@ -33,7 +34,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if not _is_plain(connective.expr, set(), subject):
             parts = list(conjuncts(connective.expr, module))
             if len(parts) <= MAX_PARTS:
-                yield from _idle(connective, parts, reader, together=True)
+                found = list(_idle(connective, parts, reader, together=True))
+                if found and not wants_two_actions(connective.item, connective.expr, subject):  # VGL315
+                    yield from found
     for connective in subject.parts.disjunctions:
         parts = list(disjuncts(connective.expr))
         if len(parts) <= MAX_PARTS and _may_overlap(parts, subject) and not any(exhaustive(connective, parts, reader)):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import glob, held, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
-from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_negated, is_regex
+from vigil_lang.lint.policy_parts import says_what_may_be
+from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, folders_between, is_negated, is_regex
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
@@ -28,6 +29,7 @@ _HELP: dict[Fault, str] = {
     "url": "an event has the path alone, also where a call was given an address of a file",
     "not normal": "the paths of events have no `//`, no `/./` or `/../`, and no `/` at the end",
 }
+_OF_WHAT_MAY_BE = "the paths of events are absolute: begin with the folder that may be used, such as `/srv/app/`"
 _ANCHORED = r"the paths of events are absolute: begin with `^\/`, or with `(^|\/)` for a file in any directory"
 _NAME_FIRST = re.compile(r"\^(?:\w|\\\.\w)")
 _AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
@@ -35,6 +37,8 @@ _AND_BACK = re.compile(r"/(?!\.\.?/)[^/*?]+/\.\.(?=/|$)")
 _OF_A_HOME = re.compile(r"\^?~\\/")
 _HOME_IN_A_GLOB = 'a home folder is `~/` only where nobody knows it; a glob stands for both: `~ "~/.ssh/*"`'
 _WAY_OUT = re.compile(r"(?:^|/)\.\./|/\./")
+_VARIABLE = re.compile(r"[a-z][0-9]?")
+"""What variables are mostly called, and files hardly."""
 _OF_A_SHARE = re.compile(r"(?://|\\{2,4})[^/\\]")
 """As Windows names a folder of another machine, which no path of this one is."""
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
@@ -71,7 +75,34 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 ends = fault == "not normal" and text.endswith("/")
                 help_text = _help_of_folder(text) if ends else _HELP[fault]
                 fix = _fix(use, string, text) if replaceable and not ends else None
+                if fault == "relative" and says_what_may_be(use):
+                    help_text = _OF_WHAT_MAY_BE
+                if fault == "relative" and (others := _quoted_variable(use, text, subject)):
+                    if others[0] is not use:
+                        continue  # the first of them says so
+                    help_text = f"a variable has no quotes: `{use.field.name} = {text}`"
+                    fix = Fix(f"write `{text}`", tuple(Edit(each.operand.span, text) for each in others))
                 yield Diagnostic.of("VGL319", message, source, string.span, help=help_text, fix=fix)
+
+
+def _quoted_variable(use: Use, text: str, subject: Subject) -> list[Use]:
+    """The tests for one word in several calls of an item: it was to have one value in them, whichever."""
+    if use.operator != "=" or use.through is not None or not _VARIABLE.fullmatch(text):
+        return []
+    if subject.policy.module.find(text) is not None:
+        return []
+    found = [
+        each
+        for each in subject.parts.uses
+        if each.item is use.item
+        and each.operator == "="
+        and each.through is None
+        and each.field is not None
+        and isinstance(each.operand, tree.String)
+        and each.operand.raw == text
+    ]
+    found.sort(key=lambda each: each.operand.span.start)
+    return found if len(found) > 1 else []
 
 
 def _out_of_a_folder(use: Use, subject: Subject) -> Iterator[Diagnostic]:
@@ -115,11 +146,17 @@ def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
     rest = _normal(text)
     if not rest.strip("*?/"):
         return None
+    if either := folders_between(use, rest):
+        if len(either) > 1:
+            return None
+        (rest,) = either
     left = fault_of(rest)
     if left == "not normal":
         return None
     if left is None:
         return Fix(f"write `{quote(rest)}`", (Edit(string.span, _quoted(rest, use)),))
+    if says_what_may_be(use):
+        return None  # in any directory is more than was meant
     if "~" in use.operator:
         return Fix(f'write `"*/{rest}"`', (Edit(string.span, _quoted(f"*/{rest}", use)),))
     if string is use.operand and use.through is None and use.field is not None and use.operator in ("=", "!="):

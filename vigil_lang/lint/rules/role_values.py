@@ -50,6 +50,7 @@ SWITCHES = frozenset(
 """Options that take no value in any program."""
 YES = frozenset({"yes", "on", "1"})
 NO = frozenset({"no", "off", "0", "false"})
+_IN_BRACES = re.compile(r"\$?\{([A-Za-z_]\w*)\}")
 _OF_A_SHELL = re.compile(r"\$\{?(?P<name>[\w*?]+)\}?|%(?P<percent>[\w*?]+)%")
 
 
@@ -72,9 +73,22 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         matched = use.operator in ("~", "!~")
         for string, replaceable in held(use, subject.policy.module):
             text = glob(string) if matched else value(string)
-            never = None if text is None else _why_never(use, text, subject)
+            never = None if text is None else _interpolated(use, text, subject) or _why_never(use, text, subject)
             if text is not None and never is not None:
                 yield _finding(use, string, text, never if replaceable else never._replace(meant=None), subject)
+
+
+def _interpolated(use: Use, text: str, subject: Subject) -> Never | None:
+    """`target = "{x}.bak"`, where `x` is a variable: only what a violation says has values put in."""
+    if "{" not in text or use.through is not None or not _is_of_kinds(use, subject):
+        return None
+    statement = next((one for one in subject.policy.statements if one.syntax is use.item), None)
+    variables = () if statement is None else statement.requirement.variables
+    found = next((one[1] for one in _IN_BRACES.finditer(text) if one[1] in variables), None)
+    if found is None:
+        return None
+    why = f"`{{{found}}}` is no variable in a text"
+    return Never(why, f"a whole value is `= {found}`; a part of one that a view gives is `:base = {found}`")
 
 
 def is_never_had(use: Use, text: str, subject: Subject) -> bool:

@@ -70,8 +70,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     module = subject.policy.module
     for item, expr, _ in subject.parts.conjunctions:
         if _several(expr):
-            parts = list(islice(_named(expr, _scope(item, module), subject), _MAX_PARTS))
-            clash = next(((a, b) for n, b in enumerate(parts) for a in parts[:n] if _clash(a, b, subject)), None)
+            parts = _parts(item, expr, subject)
+            clash = _clash_of(parts, subject)
             if clash is not None:
                 yield _conjunction(*clash, subject)
             elif (idle := _never_both(expr, parts, _scope(item, module), subject)) is not None:
@@ -79,6 +79,11 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for statement in subject.policy.statements:
         if statement.preset is None and not statement.params:
             yield from _implications(statement.requirement.theta, statement, subject)
+
+
+def wants_two_actions(item: Item, expr: tree.Expr, subject: Subject) -> bool:
+    """Whether a conjunction of an item wants two actions of one event."""
+    return _several(expr) and _clash_of(_parts(item, expr, subject), subject) is not None
 
 
 # --- conjunctions ----------------------------------------------------------------------------------------------
@@ -101,6 +106,14 @@ def _naming(expr: tree.Expr | tree.Literal_) -> int:
             return _naming(body)
         case _:
             return 0
+
+
+def _parts(item: Item, expr: tree.Expr, subject: Subject) -> list[Named]:
+    return list(islice(_named(expr, _scope(item, subject.policy.module), subject), _MAX_PARTS))
+
+
+def _clash_of(parts: list[Named], subject: Subject) -> tuple[Named, Named] | None:
+    return next(((a, b) for n, b in enumerate(parts) for a in parts[:n] if _clash(a, b, subject)), None)
 
 
 def _named(expr: tree.Expr, scope: Scope, subject: Subject) -> Iterator[Named]:

@@ -37,6 +37,8 @@ _HIDDEN = frozenset(
     }
 )  # fmt: skip
 """Files that have a dot before their names."""
+_FEW = 5
+"""Characters that an address has at least."""
 _ROOT = re.compile(r"\$(?:\.|(?=\[)|$)")
 _OF_A_REGEX = re.compile(r"\\.|\[(?:\\.|[^\]])*\]")
 """What stands in a regular expression for something else than its own letters."""
@@ -51,6 +53,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         view = use.field.views[-1].name.text
         yield from _of_json(use.field, subject)
+        if use.field.name == "recipient" and view == "length" and isinstance(use.operand, tree.Number):
+            yield from _counted(use.field, use.operand, subject)
         if use.operator in ("~", "!~") and isinstance(use.operand, tree.Regex):
             if view == "lower" and _has_capitals(use.operand):
                 yield _finding(view, f"/{use.operand.raw}/", use.operand, None, subject)
@@ -65,6 +69,21 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             yield _finding(view, text, string, meant if certain else None, subject, hidden=hidden)
     for _, has in subject.parts.has:
         yield from _of_json(has.field, subject)
+
+
+def _counted(field: tree.Field, number: tree.Number, subject: Subject) -> Iterator[Diagnostic]:
+    """`recipient:length > 3`: no name is that short."""
+    if not number.raw.isdigit() or int(number.raw) > _FEW:
+        return
+    view = field.views[-1]
+    yield Diagnostic.of(
+        "VGL328",
+        "`:length` counts the characters of each `recipient`",
+        subject.policy.module.source,
+        view.span,
+        help="how many there are is `recipient:count`",
+        fix=Fix("write `count`", (Edit(view.name.span, "count"),)),
+    )
 
 
 def _may_be(view: str, text: str, operator: str) -> bool:

@@ -8,6 +8,7 @@ from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.deletion import without
 from vigil_lang.lint.policy_parts import roots
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import to_text
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -29,9 +30,39 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """Tests of an argument called like a variable that another test beside them binds."""
     fields = {(id(use.item), use.field.name) for use in subject.parts.uses if use.field is not None}
     for statement in subject.policy.statements:
+        yield from _of_the_form(statement, subject)
         if any((id(statement.syntax), x) in fields for x in statement.requirement.variables):
             for tested in tested_as_arguments(statement, subject):
                 yield _finding(tested, statement)
+
+
+def _of_the_form(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
+    """`budget[500](pay(amount = a), a)`, and `atmost[2](get(host = h), distinct host)`, of which each h has one."""
+    form = statement.syntax.form
+    field = form.field
+    if field is None or field.views or field.kind != "argument" or not statement.requirement.variables:
+        return
+    tests = [t.test for t in tests_with_parents(form.args[0], None) if t.test.operator == "="]
+    bound = {t.operand.text: t.field for t in tests if isinstance(t.operand, tree.Name)}
+    meant = bound.get(field.name)
+    if meant is not None and field.name not in vocabulary().roles and not _is_argument(field.name, statement, subject):
+        written = to_text(meant)
+        yield Diagnostic.of(
+            "VGL326",
+            f"this is an argument called `{field.name}`, not the variable `{field.name}`",
+            statement.source,
+            field.span,
+            help=f"each `{field.name}` is counted by itself: leave its test out, and name the argument, `{written}`",
+        )
+    joined = [x for x, reads in bound.items() if reads.name == field.name and not reads.views]
+    if statement.preset is not None and statement.preset.bound == "count" and joined:
+        yield Diagnostic.of(
+            "VGL326",
+            f"each `{joined[0]}` is counted by itself, and has one `{field.name}` alone",
+            statement.source,
+            field.span,
+            help=f"values are counted together without a variable: leave out `{field.name} = {joined[0]}`",
+        )
 
 
 def tested_as_arguments(statement: Statement, subject: Subject) -> Iterator[Tested]:

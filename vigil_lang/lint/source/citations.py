@@ -15,19 +15,21 @@ from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
     from vigil_lang.semantics.lower import Statement
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One `@source("file", "sentence")` of a statement."""
+    """One `@source("file", "sentence")` of a statement, or its documentation."""
 
     statement: Statement
     file: str
     text: str
     file_span: Span
     written: tree.String | tree.Name
+    of: Literal["sentence", "documentation"] = "sentence"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -54,6 +56,20 @@ def citations_of(statement: Statement) -> Iterator[Citation]:
                     yield Citation(statement, _text(file), _text(sentence), file.span, sentence)
                 except BadEscape:
                     continue  # reported when the policy was read
+
+
+def documentation_of(statement: Statement) -> Citation | None:
+    """What a statement's documentation says of it, as a citation of itself; None where it has none."""
+    doc, text = statement.metadata.doc, statement.source.text
+    if not doc:
+        return None
+    end = start = text.rfind("\n", 0, statement.syntax.span.start) + 1
+    while start and text[(above := text.rfind("\n", 0, start - 1) + 1) : start].lstrip().startswith("///"):
+        start = above
+    span = Span(start, end) if start < end else statement.span
+    return Citation(
+        statement, "", doc.replace("\n", " "), span, tree.Name(text[span.start : span.end], span), "documentation"
+    )
 
 
 def _text(term: tree.String | tree.Name) -> str:

@@ -32,6 +32,7 @@ _BYTES = re.compile(r"([kmgt])(i?)b(?:ytes?)?$")
 _HEAD_NAME = re.compile(r"---\s*\n(?:(?!---)[^\n]*\n)*?name:(?P<name>[^\n]*)\n")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _SHORT_VERSION = re.compile(r"\d+\.\d+")
+_FILE = re.compile(r"[\w-]+(?:[./-][\w-]+)*\.[A-Za-z]\w{0,4}")
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _OFTEN = frozenset({"times", "time", "retries", "attempt", "attempts", "try", "tries"})
 
@@ -106,9 +107,12 @@ def _has_name(name: str, reach: StatementReach) -> bool:
     if _SHORT_VERSION.fullmatch(name):
         return _has_version(name, reach)
     parts = [part for part in parts_of(name) if len(part) > 1 or part.isdigit()]
-    # A statement may be called after what it is about, but `cancelled` alone is most often its verdict.
-    text = f"{reach.text}\n{reach.statement.name.lower()}" if len(parts) > 1 else reach.text
-    if name.lower() in text or all(part in text for part in parts) or reach.matches(name):
+    text = reach.text
+    if name.lower() in text or reach.matches(name):
+        return True
+    if _FILE.fullmatch(name):  # `package.json` is another file than `package-lock.json`
+        return any(all(part in one for part in parts) for one in text.splitlines())
+    if all(part in text for part in parts):
         return True
     found = program(name)
     return found is not None and not set(reach.whole.actions).isdisjoint(found.kinds or ())

@@ -14,6 +14,7 @@ from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME, forbids_outright
 from vigil_lang.english.stems import meet
 from vigil_lang.english.words import distinctive_words
 from vigil_lang.lint.source import turned_round
+from vigil_lang.lint.source.citations import documentation_of
 from vigil_lang.lint.source.sequences import ALLOWED, ONLY_THEN, Sequence, sequences
 from vigil_lang.semantics.forms import FORMS
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from vigil_lang.lint.source.reach import StatementReach
     from vigil_lang.lint.source.sequences import Sense
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.lower import Statement
 
 
 _NEVER = re.compile(
@@ -66,6 +68,26 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         found = _mismatch(said, reach, citation) if said else _in_sequence(citation, reach)
         if found is not None:
             yield _finding(found, citation, reach)
+    for statement in subject.policy.statements:
+        if not statement.metadata.cites and statement.preset is not None:
+            yield from _documented(statement, subject.cited)
+
+
+def _documented(statement: Statement, cited: Cited) -> Iterator[Diagnostic]:
+    """What the documentation says of the order of two things, where the form has both and another order."""
+    documentation = documentation_of(statement)
+    if documentation is None:
+        return
+    said = [word for sentence in documentation.sentences for word in constraints(sentence).temporal]
+    if {word.order for word in said} not in ({"past"}, {"future"}):
+        return
+    reach = cited.reach(statement)
+    found = _mismatch(said, reach, documentation)
+    if found is None or _fix(found, documentation, reach) is None:
+        return
+    # `After the plan, write files.` may only allow it.
+    if found.swapped or said[0].order == "past" or any(EACH_TIME.search(f"{one.word} {one.first}") for one in said):
+        yield _finding(found, documentation, reach)
 
 
 def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -> _Mismatch | None:
@@ -205,12 +227,12 @@ def _finding(found: _Mismatch, citation: Citation, reach: StatementReach) -> Dia
     span = statement.span if preset is None else Span(form.span.start, form.span.start + len(form.name))
     return Diagnostic.of(
         "VGL703",
-        f"the sentence says `{found.said.word}`, and `{form.name}` {what}",
+        f"the {citation.of} says `{found.said.word}`, and `{form.name}` {what}",
         statement.source,
         span,
         help=found.help,
         fix=_fix(found, citation, reach),
-        notes=(Note("the sentence", statement.source, citation.place(found.said.word)),),
+        notes=(Note(f"the {citation.of}", statement.source, citation.place(found.said.word)),),
     )
 
 
