@@ -395,7 +395,9 @@ def take_script(
         if place.if_ok != "ok":
             found.if_ok = "unknown"
         if taken.add(found, place.owner) is None:
-            return
+            break
+    if reading.unseen:
+        taken.changes_all()  # what was not seen may come after what was
 
 
 def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> None:

@@ -63,6 +63,9 @@ _INSTALLED = regex(
 )
 """Where programs are installed: by the system, for a user, in an environment of a project."""
 
+_PUTS = frozenset({"net.download", "archive.extract", "package.install"})
+"""What has one of these kinds and a folder to put things into writes there, under names that no word tells."""
+
 _ORDER = ("file.read", "file.delete")
 """Effects of these kinds come first, in this order."""
 
@@ -130,7 +133,10 @@ def read_command(
     reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or (
         "folders" if "archive.create" in kinds else ""
     )
-    effects = _effects(fill, _latest([change.effects for change in changes], fill.entry.effects), reads)
+    table = dict(_latest([change.effects for change in changes], fill.entry.effects))
+    if not _PUTS.isdisjoint(kinds):
+        table.setdefault("target" if "target" in fill.local else "directory", ("file.write",))
+    effects = _effects(fill, table, reads)
     fill.unresolved.update(dict.fromkeys(found.unresolved))
     if found.loose and not leaves_open(tuple(fill.unresolved)):
         fill.unresolved["flag"] = None

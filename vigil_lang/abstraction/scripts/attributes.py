@@ -18,6 +18,7 @@ from vigil_lang.abstraction.scripts.values import (
     anything,
     items_of,
     join,
+    let_go,
     member,
     opaque,
     part,
@@ -42,6 +43,8 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
                 return emit.environment_read(run, name, scope)
             return _special(run, full) or Ref(full)
         case Thing():
+            if name not in _TELLS_OF_A_FILE:
+                let_go(owner)
             if owner.name in ("pathlib.Path", "pathlib.PurePath"):
                 return pure.path_attribute(owner, name)
             if owner.name in emit.DIRECTORY_ENTRIES and owner.text is not None and name in ("name", "path"):
@@ -79,6 +82,10 @@ _PLAIN = frozenset(
     ["__name__", "__file__", "__doc__", "__version__", "__qualname__", "__module__", "__class__", "__len__"]
 )
 """Attributes with underscores that lead nowhere."""
+
+
+_TELLS_OF_A_FILE = frozenset({"name", "mode", "closed", "encoding"})
+"""Attributes of an open file that nothing can be written with."""
 
 
 def _special(run: Run, name: str) -> Value:

@@ -21,6 +21,7 @@ from vigil_lang.abstraction.scripts.values import (
     is_literal,
     items_of,
     join,
+    let_go,
     methods_of,
     parameters,
 )
@@ -74,9 +75,8 @@ def hand_over(given: Arguments, *, fills: bool) -> None:
     for value, depth in waiting:
         inside: list[Value] = []
         match value:
-            case Thing(step=Step() as step):
-                step.content = None
-                value.step = None
+            case Thing(step=Step()):
+                let_go(value)
             case Thing(request=Request() as request) if fills:
                 request.forget()
             case Sequence(items=items):

@@ -302,10 +302,12 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
         result.holds = tuple(v for v in held if not isinstance(v, Thing))  # it is of a class that is known
     elif isinstance(result, Thing):
         result.holds = active(*held, *this.holds) if this is not None and this.holds else held
-    if isinstance(result, Thing) and writes and mode and run.certain and step.content == "" and "b" not in mode:
-        result.step = step
-    elif writes and mode:
-        step.content = None
+    if writes and mode:
+        followed = isinstance(result, Thing) and result.name == computed.TEXT_FILE and run.certain and "b" not in mode
+        if isinstance(result, Thing) and followed:
+            result.step = step
+        else:
+            step.content = None
     return result
 
 
@@ -485,8 +487,10 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
         _own(draft, entry.this, this)
-    if not given.more and draft.roles.keys().isdisjoint(_PLACES) and draft.unresolved.keys().isdisjoint(_PLACES):
-        draft.roles.update((role, (text,)) for role, text in entry.default.items())
+    for role, text in entry.default.items():
+        others = _PLACES if role in _PLACES else (role,)
+        if not given.more and draft.roles.keys().isdisjoint(others) and draft.unresolved.keys().isdisjoint(others):
+            draft.role(role, text)
     makes = "file.write" in entry.kinds and not entry.name.startswith("browser.")
     if makes and this is not None and "path" in this.of and "source" not in draft.roles:
         draft.roles["source"] = this.of["path"]
