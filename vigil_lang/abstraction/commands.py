@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.abstraction import sql
 from vigil_lang.abstraction.call_steps import Place, Taken
 from vigil_lang.abstraction.catalogue import read_command
 from vigil_lang.abstraction.environment import is_set_up, runs_otherwise
@@ -334,6 +335,8 @@ def _take_query(run: _Run, taken: Taken, at: int) -> None:
     texts: list[str | None] = [*step.roles.get("query", ()), *read]
     if shown := tuple(text for text in texts if text is not None and len(text) <= _MOST_STDIN):
         step.roles["query"] = shown
+    if any(text is not None and sql.changes(text) for text in texts):
+        step.kinds = tuple(dict.fromkeys((*step.kinds, "db.write")))
     if not all(text is not None and only_transforms("sql", text) for text in texts):
         _leave_open(taken, at, "code")
 

@@ -6,6 +6,7 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction import sql
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES
 from vigil_lang.abstraction.filters import stays_inside
 from vigil_lang.abstraction.scripts import addresses, computed, spawn
@@ -593,22 +594,16 @@ def _elsewhere(draft: Draft) -> None:
 
 
 def _asked(draft: Draft, entry: Entry, given: Arguments) -> None:
-    """The kind of a call that hands a statement to a database: by its first word, if some of it is known."""
+    """The kind of a call that hands a statement to a database, if some of it is known."""
     texts = draft.roles.get(entry.sql, ())
     place = next(i for i, (_, role) in enumerate(entry.args) if role == entry.sql)
     value = given.get(place, entry.args[place][0])
     shape = value.shape if isinstance(value, Thing) else None
-    draft.kinds.append(_statement(texts or ((shape,) if shape else ())))
+    told = texts or ((shape,) if shape else ())
+    draft.kinds.append("db.query" if all(sql.changes(text) is False for text in told) else "db.write")
     unknown = value is not None and not texts and (shape is None or shape.lstrip()[:1] == "$")
-    if unknown or not all(map(stays_inside, texts or filter(None, (shape,)))):
+    if unknown or not all(map(stays_inside, told)):
         draft.unresolved[EFFECTS] = None
-
-
-def _statement(texts: tuple[str, ...]) -> str:
-    """The kind of a database statement, by its first word."""
-    words = texts[0].lstrip("( \t\r\n").split(None, 1) if texts else []
-    reads = ("select", "show", "explain", "describe", "pragma", "values", "begin", "commit", "rollback", "set", "use")
-    return "db.query" if not words or words[0].lower().rstrip(";") in reads else "db.write"
 
 
 def _made_of(draft: Draft, entry: Entry | None, given: Arguments) -> dict[str, tuple[str, ...]]:
