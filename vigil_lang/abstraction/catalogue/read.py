@@ -63,7 +63,9 @@ _INSTALLED = regex(
 )
 """Where programs are installed: by the system, for a user, in an environment of a project."""
 
-_PUTS = frozenset({"net.download", "archive.extract", "package.install"})
+_INSTALL = "package.install"
+
+_PUTS = frozenset({"net.download", "archive.extract", _INSTALL})
 """What has one of these kinds and a folder to put things into writes there, under names that no word tells."""
 
 _ORDER = ("file.read", "file.delete")
@@ -128,6 +130,9 @@ def read_command(
         kinds = tuple(dict.fromkeys((*kinds, "system.read")))
         fill.roles["version"] = ["true"]
     unseen = not known or _unseen(fill, changes, kinds) or elsewhere
+    if _INSTALL in kinds and fill.tool is not None and not fill.packages:
+        fill.roles["package"] = [fill.tool[0]]
+        fill.packages.append(fill.tool)
     if unseen or found.strange or fill.strays:
         fill.unresolved[EFFECTS] = None
     reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or (
@@ -136,6 +141,8 @@ def read_command(
     table = dict(_latest([change.effects for change in changes], fill.entry.effects))
     if not _PUTS.isdisjoint(kinds):
         table.setdefault("target" if "target" in fill.local else "directory", ("file.write",))
+    if _INSTALL in kinds:
+        table.setdefault("config", ("file.read",))  # the list of what is installed
     effects = _effects(fill, table, reads)
     fill.unresolved.update(dict.fromkeys(found.unresolved))
     if found.loose and not leaves_open(tuple(fill.unresolved)):

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts import addresses, emit, pure
+from vigil_lang.abstraction.scripts.computed import TEXT_FILE
 from vigil_lang.abstraction.scripts.values import (
     UNKNOWN,
     Class,
@@ -50,6 +51,9 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
             if owner.name in emit.DIRECTORY_ENTRIES and owner.text is not None and name in ("name", "path"):
                 is_name = name == "name" or run.language == "javascript"
                 return Thing(owner.origins, text=posixpath.basename(owner.text) if is_name else owner.text)
+            if name == "name" and owner.name.startswith("io."):  # a path, and nothing that is open
+                paths = owner.of.get("path", ()) if owner.name == TEXT_FILE else ()
+                return Thing(owner.origins, text=paths[0] if len(paths) == 1 else None)
             if owner.name == addresses.URL:
                 return addresses.url_attribute(owner, name)
             return part(owner, f".{name}")
