@@ -201,7 +201,8 @@ def _installs_unseen(fill: Filled) -> bool:
     """Whether what is installed comes from the project itself, from a file or an address, with code that is run."""
     packages = (*fill.roles.get("package", ()), *fill.argument)
     named = packages or fill.unresolved or not fill.roles.keys().isdisjoint(("source", "config", "path", "version"))
-    return not named or any(values.begins_local(each) or _FROM_FILE.search(each) for each in packages)
+    lists = any("://" in each for each in fill.roles.get("config", ()))
+    return not named or lists or any(values.begins_local(each) or _FROM_FILE.search(each) for each in packages)
 
 
 def is_installed(path: str) -> bool:
