@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.abstraction import sql
 from vigil_lang.abstraction.call_steps import Place, Taken
 from vigil_lang.abstraction.catalogue import read_command
 from vigil_lang.abstraction.environment import is_set_up, runs_otherwise
@@ -343,6 +342,8 @@ def _show_code(step: Step, text: str) -> None:
 
 def _take_query(run: _Run, taken: Taken, at: int) -> None:
     """Mark a program that asks a database where its statements are not known, or may reach beyond the database."""
+    from vigil_lang.abstraction import sql
+
     step = taken.steps[at]
     read = [taken.files.get(path) for path in step.roles.get("script", ())]
     if run.stdin is not None or not (read or "query" in step.roles):

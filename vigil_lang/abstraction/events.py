@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.abstraction import sql
 from vigil_lang.abstraction.bounded_output import bounded
 from vigil_lang.abstraction.catalogue.values import hosts_of, machine
 from vigil_lang.trace import Event
@@ -43,7 +42,7 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
     """
     words = vocabulary()
     found = words.closed(kinds)
-    if "db.query" in found and "db.write" not in found and any(map(sql.changes, args.get("query", ()))):
+    if "db.query" in found and "db.write" not in found and _changes_data(args.get("query", ())):
         found = (*found, "db.write")
     if (_READS.isdisjoint(found) and not reads) or "secret.read" in found or _ONLY_CHANGES.issuperset(found):
         return found
@@ -57,6 +56,12 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
         paths += [text.partition(":")[2] for text in args.get("revision", ()) if ":" in text]
     secret = any(words.covers_secrets(path, below=below, anywhere=reads == "found") for path in paths)
     return (*found, "secret.read") if secret else found
+
+
+def _changes_data(queries: tuple[str, ...]) -> bool:
+    from vigil_lang.abstraction import sql  # few calls have any
+
+    return any(map(sql.changes, queries))
 
 
 def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = False, schemeless: bool = True) -> Args:
