@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 BOUNDED_BY_WHAT_SHIPS = {
+    "vigil_lang/abstraction/sql.py:_words": "the lists of stdlib/sql.toml; others raise",
     "vigil_lang/abstraction/catalogue/load.py:_program": "the tables of the catalogue's own files",
     "vigil_lang/abstraction/scripts/libraries.py:_pure_roots": "the languages of pure.toml; others raise",
     "vigil_lang/abstraction/scripts/libraries.py:_roots": "the languages of stdlib/libraries; others raise",

@@ -29,6 +29,8 @@ MOST_TEXT = 4_000_000
 _CHANGES = ("file.delete", "file.append", "file.edit", "file.write")
 # What of these kinds changes files that no word names.
 _CHANGES_MANY = frozenset({"archive.extract", "git.checkout", "git.merge", "git.rewrite"})
+# What of these kinds changes what lies in the folders that it names.
+_CHANGES_FOLDERS = frozenset({"git.clone", "system.change"})
 _CHANGE_NO_FILES = (("push",), ("commit",), ("branch",), ("tag",), ("reflog",))
 
 
@@ -61,6 +63,9 @@ class Taken(Mutable):
             self.changes_all()
         for path in step.roles.get("source", ()) if "file.link" in step.kinds or "file.move" in step.kinds else ():
             self.files.forget(path)
+        if not _CHANGES_FOLDERS.isdisjoint(step.kinds):
+            for path in (*step.roles.get("directory", ()), *step.roles.get("path", ())):
+                self.files.forget(path)
         kind = next((kind for kind in _CHANGES if kind in step.kinds), None)
         if kind is None:
             return

@@ -54,6 +54,7 @@ _SILENT = frozenset(
 _FEEDERS = frozenset({"find", "gfind", "fd", "fdfind", "xargs", "gxargs", "parallel"})
 _READ_WORDS = frozenset({"xargs", "gxargs", "parallel"})
 """Programs that read words from their standard input: what they run has nothing left to read."""
+_GIVES_CODE = Word("-c")
 _SILENT_PROGRAMS = frozenset({"true", "false", "sleep", ":", "set", "source", ".", "test", "[", "[[", "wait", "touch"})
 
 
@@ -101,6 +102,9 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
         if at is not None:
             line.pipes_into(command, taken.steps[at].action, taken)
             line.fetches(command, at, taken)
+            if not command.piped_to:  # what goes to a program is used, not shown
+                names = roles.get("expands", ())
+                _shows(taken.steps[at], [n for n in names if n.isupper() and n not in command.variables])
         if at is not None and printing and command.piped_from is None:
             taken.steps[at].says = text
             if place == Place(command.if_ok, command.if_error):
@@ -117,6 +121,13 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
         if at is not None:
             step.roles["program"] = (taken.steps[at].action,)
         taken.add(place.mark(step), place.owner if at is None else at)
+
+
+def _shows(step: Step, names: Sequence[str]) -> None:
+    """`echo $TOKEN` shows a variable of the environment, as long as the shell has not set it itself."""
+    if names and "text.print" in step.kinds:
+        step.kinds = (*step.kinds, "env.read")
+        step.roles["variable"] = tuple(dict.fromkeys((*step.roles.get("variable", ()), *names)))
 
 
 def _goes_on(redirect: Redirect) -> bool:
@@ -208,23 +219,27 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
         for inner in invocation.inner:
             roles = {**run.roles, **_assigned(inner.assignments)}
             variables = {**run.variables, **{name: (word,) for name, word in inner.assignments}}
-            words = filled(inner.words, fed)
-            spread = run.found or (words != inner.words and any(word.glob for word in fed))
             reads = run.reads and step.action not in _READ_WORDS
-            _take_program(
-                run._replace(
-                    words=words,
-                    cwd=inner.cwd,
-                    roles=roles,
-                    found=spread,
-                    variables=variables,
-                    rebound=False,
-                    reads=reads,
-                    sources=run.sources if reads else (),
-                ),
-                taken,
-                here,
-            )
+            # Code that is given in place may run once for each of them: any is its `$1`.
+            for some in [(word,) for word in fed] if _GIVES_CODE in inner.words and len(fed) > 1 else [fed]:
+                words = filled(inner.words, some)
+                spread = run.found or (words != inner.words and any(word.glob for word in some))
+                taken_at = _take_program(
+                    run._replace(
+                        words=words,
+                        cwd=inner.cwd,
+                        roles=roles,
+                        found=spread,
+                        variables=variables,
+                        rebound=False,
+                        reads=reads,
+                        sources=run.sources if reads else (),
+                    ),
+                    taken,
+                    here,
+                )
+                if taken_at is None:
+                    break
     if code is not None:
         _take_code(code, run, taken, inside, at)
     elif "db.query" in step.kinds and not invocation.unseen:
@@ -327,6 +342,8 @@ def _show_code(step: Step, text: str) -> None:
 
 def _take_query(run: _Run, taken: Taken, at: int) -> None:
     """Mark a program that asks a database where its statements are not known, or may reach beyond the database."""
+    from vigil_lang.abstraction import sql
+
     step = taken.steps[at]
     read = [taken.files.get(path) for path in step.roles.get("script", ())]
     if run.stdin is not None or not (read or "query" in step.roles):
@@ -334,6 +351,8 @@ def _take_query(run: _Run, taken: Taken, at: int) -> None:
     texts: list[str | None] = [*step.roles.get("query", ()), *read]
     if shown := tuple(text for text in texts if text is not None and len(text) <= _MOST_STDIN):
         step.roles["query"] = shown
+    if any(text is not None and sql.changes(text) for text in texts):
+        step.kinds = tuple(dict.fromkeys((*step.kinds, "db.write")))
     if not all(text is not None and only_transforms("sql", text) for text in texts):
         _leave_open(taken, at, "code")
 
@@ -395,7 +414,9 @@ def take_script(
         if place.if_ok != "ok":
             found.if_ok = "unknown"
         if taken.add(found, place.owner) is None:
-            return
+            break
+    if reading.unseen:
+        taken.changes_all()  # what was not seen may come after what was
 
 
 def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> None:

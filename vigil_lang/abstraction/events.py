@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.bounded_output import bounded
 from vigil_lang.abstraction.catalogue.values import hosts_of, machine
-from vigil_lang.patterns import regex
 from vigil_lang.trace import Event
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
 Args = dict[str, tuple[str, ...]]
 
-_CHANGES_DATA = regex(
-    r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
-)
 # What of these kinds has a file of secrets for one of these roles gets at what is in it.
 _READS = frozenset(
     {
@@ -46,7 +42,7 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
     """
     words = vocabulary()
     found = words.closed(kinds)
-    if "db.query" in found and "db.write" not in found and any(map(_CHANGES_DATA.search, args.get("query", ()))):
+    if "db.query" in found and "db.write" not in found and _changes_data(args.get("query", ())):
         found = (*found, "db.write")
     if (_READS.isdisjoint(found) and not reads) or "secret.read" in found or _ONLY_CHANGES.issuperset(found):
         return found
@@ -60,6 +56,12 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
         paths += [text.partition(":")[2] for text in args.get("revision", ()) if ":" in text]
     secret = any(words.covers_secrets(path, below=below, anywhere=reads == "found") for path in paths)
     return (*found, "secret.read") if secret else found
+
+
+def _changes_data(queries: tuple[str, ...]) -> bool:
+    from vigil_lang.abstraction import sql  # few calls have any
+
+    return any(map(sql.changes, queries))
 
 
 def with_marks(args: Args, unresolved: tuple[str, ...], *, inferred: bool = False, schemeless: bool = True) -> Args:

@@ -90,12 +90,25 @@ def summed_up(steps: Sequence[Step], output: str, command: str) -> tuple[int, St
     A failure is told by any such line; a success only where one line is about all tests.
     """
     runs = [n for n, step in enumerate(steps) if "test.run" in step.kinds and not step.inferred]
-    if len(runs) != 1 or any(word in command for word in _SUMMARIES):
+    if len(runs) != 1 or any(word in command for word in _SUMMARIES) or not _is_shown(steps, runs[0]):
         return None
     reader = _READERS.get(steps[runs[0]].action)
     status = reader(output[-_SUMMARY:], command) if reader is not None else None
     return (runs[0], status) if status is not None else None
 
+
+def _is_shown(steps: Sequence[Step], place: int) -> bool:
+    """Whether what a call shows in the end may be a program's own output, and no text of another file."""
+    away = {path for path in steps[place].roles.get("piped_to", ()) if "/" in path}
+    own = away | {path for step in steps if step.action == "tee" for path in step.roles.get("path", ())}
+    readers = [step for step in steps[place + 1 :] if "process.run" in step.kinds and not _LOOKS.isdisjoint(step.kinds)]
+    shown = {path for step in readers for path in step.roles.get("path", ())}
+    if any("path" in step.unresolved for step in readers):
+        return False
+    return shown <= own and (not away or bool(shown))
+
+
+_LOOKS = frozenset({"file.read", "file.search", "data.process", "git.read"})
 
 _SUMMARIES = (" passed", " failed", "FAIL", "test result", "Ran ", "Tests:", "ERROR")
 

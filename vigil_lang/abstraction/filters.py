@@ -289,11 +289,17 @@ _SQL_BEYOND = regex(
 
 def stays_inside(statement: str) -> bool:
     """Whether a statement that a program hands to a database touches nothing but the database: no file, no program."""
-    return len(statement) <= LONGEST and not _SQL_BEYOND.search(statement)
+    return len(statement) <= LONGEST and not _SQL_BEYOND.search(statement) and not _calls_unknown(statement)
+
+
+def _calls_unknown(text: str) -> bool:
+    from vigil_lang.abstraction import sql
+
+    return sql.calls_unknown(text)
 
 
 def _sql(text: str) -> bool:
-    return _SQL_LOOKS.fullmatch(text) is not None or not _SQL_SUSPECT.search(text)
+    return _SQL_LOOKS.fullmatch(text) is not None or not (_SQL_SUSPECT.search(text) or _calls_unknown(text))
 
 
 FILTERS: dict[str, Callable[[str], bool]] = {"awk": _awk, "sed": _sed, "jq": _jq, "perl": _perl, "sql": _sql}

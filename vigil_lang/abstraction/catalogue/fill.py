@@ -55,6 +55,8 @@ class Filled:
         """Operands of which nothing is known but that there may be some."""
         self.packages: list[tuple[str, str | None]] = []
         """The packages that are named, each with the version that it is asked for."""
+        self.tool: tuple[str, str | None] | None = None
+        """What is run, where it is run out of a package of that name (`npx x@1`), with its version."""
         self.strays = False
         """Words stand where the catalogue has no place for any."""
         for each in (word for step in found.chain for name in step.chdir for word in found.values.get(name, ())):
@@ -248,6 +250,8 @@ class Filled:
         """A word that is code, a script, a module or the first of a command."""
         if slot.form == "command":
             name, version = values.at_version(word.text) if self.entry.subject == "packages" else (word.text, None)
+            if self.entry.subject == "packages" and word.known:
+                self.tool = (name, version)
             if version is not None and word.known:
                 self.roles["version"] = [version]
                 word = word._replace(text=name)

@@ -63,6 +63,11 @@ _INSTALLED = regex(
 )
 """Where programs are installed: by the system, for a user, in an environment of a project."""
 
+_INSTALL = "package.install"
+
+_PUTS = frozenset({"net.download", "archive.extract", _INSTALL})
+"""What has one of these kinds and a folder to put things into writes there, under names that no word tells."""
+
 _ORDER = ("file.read", "file.delete")
 """Effects of these kinds come first, in this order."""
 
@@ -125,12 +130,20 @@ def read_command(
         kinds = tuple(dict.fromkeys((*kinds, "system.read")))
         fill.roles["version"] = ["true"]
     unseen = not known or _unseen(fill, changes, kinds) or elsewhere
+    if _INSTALL in kinds and fill.tool is not None and not fill.packages:
+        fill.roles["package"] = [fill.tool[0]]
+        fill.packages.append(fill.tool)
     if unseen or found.strange or fill.strays:
         fill.unresolved[EFFECTS] = None
     reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or (
         "folders" if "archive.create" in kinds else ""
     )
-    effects = _effects(fill, _latest([change.effects for change in changes], fill.entry.effects), reads)
+    table = dict(_latest([change.effects for change in changes], fill.entry.effects))
+    if not _PUTS.isdisjoint(kinds):
+        table.setdefault("target" if "target" in fill.local else "directory", ("file.write",))
+    if _INSTALL in kinds:
+        table.setdefault("config", ("file.read",))  # the list of what is installed
+    effects = _effects(fill, table, reads)
     fill.unresolved.update(dict.fromkeys(found.unresolved))
     if found.loose and not leaves_open(tuple(fill.unresolved)):
         fill.unresolved["flag"] = None
@@ -188,7 +201,8 @@ def _installs_unseen(fill: Filled) -> bool:
     """Whether what is installed comes from the project itself, from a file or an address, with code that is run."""
     packages = (*fill.roles.get("package", ()), *fill.argument)
     named = packages or fill.unresolved or not fill.roles.keys().isdisjoint(("source", "config", "path", "version"))
-    return not named or any(values.begins_local(each) or _FROM_FILE.search(each) for each in packages)
+    lists = any("://" in each for each in fill.roles.get("config", ()))
+    return not named or lists or any(values.begins_local(each) or _FROM_FILE.search(each) for each in packages)
 
 
 def is_installed(path: str) -> bool:

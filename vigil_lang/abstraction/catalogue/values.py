@@ -23,6 +23,8 @@ _EXTENSION = regex(r"[^\s/]\.[A-Za-z0-9]{1,5}\Z")
 _NUMBER = regex(r"v?[0-9.]+\Z")
 _LONGEST = 1000
 # `name`, `name[extra]`, `@scope/name`, `host/module`; then `==2.1`, `>=1,<2`, `@4`, `=7.1`.
+_ALIAS = regex(r"(?:@[\w.-]+/)?[\w.-]+@npm:")
+_VENDORED = regex(r"([\w.-]+/[\w.-]+):(?=[\^~<>=*\d]|dev-)")
 _PACKAGE = regex(r"(@?[A-Za-z0-9][\w./+-]*)(?:\[[\w., -]*\])?\s*(?:(?:={1,3}|@)\s*(?=[^\s=@])|(?=[<>!~^]=?\s*\d))")
 _EXTRAS = regex(r"([A-Za-z0-9][\w.-]*)\[[\w., -]*\]\Z")
 _AT_VERSION = regex(r"((?:@[\w.-]+/)?[A-Za-z][\w.-]*)(?:@|==)([\w.^~*-]+)\Z")
@@ -111,10 +113,12 @@ def no_revision(text: str) -> bool:
 
 
 def versioned(text: str) -> tuple[str, str | None]:
-    """The name of a package and the version it is asked for in: ``x[y]==2.1``, ``x>=1``, ``x@4``, ``x=7.1``."""
+    """The name of a package and the version it is asked for: ``x[y]==2.1``, ``x>=1``, ``x@4``, ``v/x:^1``."""
     if len(text) > _LONGEST or begins_local(text) or "://" in text or text[:1] == ".":
         return text, None
-    match = _PACKAGE.match(text)
+    if alias := _ALIAS.match(text):  # what is installed under another name
+        text = text[alias.end() :]
+    match = _PACKAGE.match(text) or _VENDORED.match(text)
     if match is None:
         extras = _EXTRAS.match(text)
         return (extras[1], None) if extras else (text, None)

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts import addresses, emit, pure
+from vigil_lang.abstraction.scripts.computed import TEXT_FILE
 from vigil_lang.abstraction.scripts.values import (
     UNKNOWN,
     Class,
@@ -18,6 +19,7 @@ from vigil_lang.abstraction.scripts.values import (
     anything,
     items_of,
     join,
+    let_go,
     member,
     opaque,
     part,
@@ -42,11 +44,16 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
                 return emit.environment_read(run, name, scope)
             return _special(run, full) or Ref(full)
         case Thing():
+            if name not in _TELLS_OF_A_FILE:
+                let_go(owner)
             if owner.name in ("pathlib.Path", "pathlib.PurePath"):
                 return pure.path_attribute(owner, name)
             if owner.name in emit.DIRECTORY_ENTRIES and owner.text is not None and name in ("name", "path"):
                 is_name = name == "name" or run.language == "javascript"
                 return Thing(owner.origins, text=posixpath.basename(owner.text) if is_name else owner.text)
+            if name == "name" and owner.name.startswith("io."):  # a path, and nothing that is open
+                paths = owner.of.get("path", ()) if owner.name == TEXT_FILE else ()
+                return Thing(owner.origins, text=paths[0] if len(paths) == 1 else None)
             if owner.name == addresses.URL:
                 return addresses.url_attribute(owner, name)
             return part(owner, f".{name}")
@@ -79,6 +86,10 @@ _PLAIN = frozenset(
     ["__name__", "__file__", "__doc__", "__version__", "__qualname__", "__module__", "__class__", "__len__"]
 )
 """Attributes with underscores that lead nowhere."""
+
+
+_TELLS_OF_A_FILE = frozenset({"name", "mode", "closed", "encoding"})
+"""Attributes of an open file that nothing can be written with."""
 
 
 def _special(run: Run, name: str) -> Value:

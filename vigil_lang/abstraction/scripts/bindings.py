@@ -24,6 +24,7 @@ from vigil_lang.abstraction.scripts.values import (
     active,
     is_literal,
     join,
+    let_go,
     limited,
     methods_of,
     opaque,
@@ -76,6 +77,8 @@ def _what(run: Run, value: Value) -> object:
 def set_item(run: Run, holder: Value, key: Value, value: Value) -> None:
     """Sets an attribute or an item."""
     note_item(run, holder, value, key)
+    if not isinstance(holder, Object):
+        let_go(value)  # `sys.stdout = open("f", "w")`
     match holder:
         case Object(members=members) | Class(members=members) if isinstance(key, str):
             if isinstance(client := members.get(MADE), Thing):
@@ -136,9 +139,6 @@ def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
 
 def _hand_in(run: Run, holder: Value, value: Value) -> None:
     """Something is put into a library's module or object, which may call it or give it to whoever calls it."""
-    if isinstance(value, Thing) and value.step is not None:  # `sys.stdout = open("f", "w")`: it may get any text
-        value.step.content = None
-        value.step = None
     if isinstance(holder, Ref) and holder.name == "sys.modules":
         run.open("a module is replaced")
     for each in active(value):

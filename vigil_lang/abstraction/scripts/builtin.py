@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -91,11 +92,14 @@ def _run_path(run: Run, name: str, this: Thing | None, given: Arguments, site: S
 
 
 def _module_path(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
-    """`sys.path.insert(0, "lib")`: modules are looked for there too."""
+    """`sys.path.insert(0, "lib")`: modules are looked for there too, and there first."""
     text = text_of(given.get(len(given.positional) - 1) or UNKNOWN)
     path = run.path(text) if text is not None else None
     if path is not None and len(run.roots) < 16:
         run.roots.append(path)
+    own = posixpath.dirname(run.file) if run.file else run.cwd
+    if name.endswith("insert") and path != own:
+        run.open("any module may come from a folder that is put first", site.line)
     return None
 
 

@@ -21,6 +21,7 @@ from vigil_lang.abstraction.scripts.values import (
     is_literal,
     items_of,
     join,
+    let_go,
     methods_of,
     parameters,
 )
@@ -74,9 +75,8 @@ def hand_over(given: Arguments, *, fills: bool) -> None:
     for value, depth in waiting:
         inside: list[Value] = []
         match value:
-            case Thing(step=Step() as step):
-                step.content = None
-                value.step = None
+            case Thing(step=Step()):
+                let_go(value)
             case Thing(request=Request() as request) if fills:
                 request.forget()
             case Sequence(items=items):
@@ -91,8 +91,8 @@ def hand_over(given: Arguments, *, fills: bool) -> None:
             waiting += [(each, depth + 1) for each in inside[:MAX_TEXTS]]
 
 
-def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = False) -> Value:
-    """Calls a function with each of some items; a list of what it returns, or of the items."""
+def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = False, spread: bool = False) -> Value:
+    """Calls a function with each of some items, or with what is in each; a list of what it returns, or of the items."""
     items = items_of(over)
     if items is not None and len(items) > min(64, run.turns):
         items = None
@@ -101,9 +101,10 @@ def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = F
     run.certain = False
     found: list[Value] = []
     for item in [element(over)] if items is None else items:
-        given = Arguments([(Opaque(), item)])
+        parts = items_of(item) if spread else [item]
+        given = Arguments([(Opaque(), part) for part in parts or ()], more=parts is None)
         if isinstance(callee, Function):
-            found.append(run.invoke(callee, given.positional))
+            found.append(run.invoke(callee, given.positional, given))
         elif callee is not None:
             found.append(run.apply(callee, given, site))
     run.certain, run.stops, run.leaves = outer, stops, leaves
@@ -129,7 +130,8 @@ def handed_on(run: Run, name: str, given: Arguments, site: Site) -> Value | Lite
     if not isinstance(callee, Function | Ref):
         return False
     if last in ("map", "imap", "imap_unordered", "starmap", "map_async"):
-        return Sequence([for_each(run, callee, rest[0] if rest else UNKNOWN, site)])
+        over = rest[0] if rest else UNKNOWN
+        return Sequence([for_each(run, callee, over, site, spread=last == "starmap")])
     outer, stops, leaves = run.certain, run.stops, run.leaves
     run.certain = False
     arguments = Arguments([(Opaque(), v) for v in rest])

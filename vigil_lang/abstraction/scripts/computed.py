@@ -20,6 +20,7 @@ from vigil_lang.abstraction.scripts.values import (
     is_literal,
     is_pattern,
     items_of,
+    let_go,
     like,
     opaque,
     text_of,
@@ -35,29 +36,58 @@ if TYPE_CHECKING:
 
     Computation: TypeAlias = Callable[[Run, Thing | None, Arguments], Value | None]
 
+TEXT_FILE = "io.TextIOWrapper"
+"""What an open file is called whose text can be followed."""
+
 
 def compute(run: Run, name: str, this: Thing | None, given: Arguments) -> Value | None:
     """The result of a function that only computes, where its arguments are known; None where that is not so."""
     if this is not None and this.name in ("pathlib.Path", "pathlib.PurePath"):
         return _path_method(run, this, name.rpartition(".")[2], given)
-    if this is not None and this.name == "io.TextIOWrapper":
-        _write(run, this, name.rpartition(".")[2], given)
+    if this is not None and this.name == TEXT_FILE:
+        _use(run, this, name.rpartition(".")[2], given)
         return None
     function = _COMPUTED.get(name)
     return function(run, this, given) if function is not None else None
 
 
-def _write(run: Run, handle: Thing, name: str, given: Arguments) -> None:
+def _use(run: Run, handle: Thing, name: str, given: Arguments) -> None:
+    """Keeps the text that a method of an open file writes; what any other may do to it is not known."""
+    match name:
+        case "close" | "flush":
+            pass
+        case "write":
+            _write(run, handle, [given.get(0)])
+        case "writelines":
+            _write(run, handle, items_of(given.get(0)))
+        case _:
+            let_go(handle)
+
+
+def _write(run: Run, handle: Thing, parts: list[Value] | None) -> None:
     """Keeps the text that is written into an open file, as long as all of it is known."""
     step = handle.step
-    if step is None or name in ("close", "flush", "fileno"):
+    if step is None or step.content is None:
         return
-    text = given.get(0)
-    before = step.content if name == "write" and run.certain else None
-    if before is not None and isinstance(text, str) and len(before) + len(text) <= MAX_STRING:
-        step.content = before + text
-        return
-    step.content, handle.step = None, None
+    texts = [part for part in parts or () if isinstance(part, str)]
+    if run.certain and parts is not None and len(texts) == len(parts):
+        step.content += "".join(texts)
+    else:
+        let_go(handle)
+    if step.content is not None and len(step.content) > MAX_STRING:
+        let_go(handle)
+
+
+def _print(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
+    """`print("a", file=f)`: what is printed is written there."""
+    handle = given.get(-1, "file")
+    if not isinstance(handle, Thing) or handle.step is None:
+        return None
+    sep, end = (given.named[name][1] if name in given.named else usual for name, usual in (("sep", " "), ("end", "\n")))
+    texts = [str(value) for _, value in given.positional if type(value) in (str, int)]
+    is_known = len(texts) == len(given.positional) and not given.more
+    _write(run, handle, [sep.join(texts), end] if is_known and isinstance(sep, str) else None)
+    return UNKNOWN
 
 
 def _path_method(run: Run, path: Thing, name: str, given: Arguments) -> Value | None:
@@ -344,6 +374,7 @@ def _link(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # no
 
 
 _COMPUTED: dict[str, Computation] = {
+    "print": _print,
     **dict.fromkeys(("os.path.join", "path.join", "path.posix.join"), _joined),
     **dict.fromkeys(("os.path.abspath", "os.path.realpath", "path.resolve"), _full),
     **dict.fromkeys(("os.path.basename", "path.basename", "ntpath.basename"), _of_text(posixpath.basename)),

@@ -127,10 +127,14 @@ class Draft:
         texts: list[tuple[str, str]] = []
         complete = _flatten(role, value, texts)
         found: list[str] = []
+        local: list[str] = []
         for key, text in texts[:MAX_TEXTS]:
             if key != role:
                 continue
-            if known is None or known.type != "path":
+            is_path = known is not None and known.type == "path"
+            if text.startswith("file:") and (is_path or role == "url"):
+                (found if is_path else local).append(_local(text))
+            elif not is_path:
                 found.append(text.upper() if role == "method" else text)
             elif "://" in text:
                 self.roles["url"] = (*self.roles.get("url", ()), text)
@@ -139,6 +143,9 @@ class Draft:
                 path = self.run.path(text)
                 complete &= path is not None
                 found += [path] if path is not None else []
+        if local:
+            self.roles["path"] = (*self.roles.get("path", ()), *local)
+            self.kinds = ["file.read" if kind in ("net.request", "net.download") else kind for kind in self.kinds]
         if found:
             self.roles[role] = tuple(found)
         else:
@@ -147,6 +154,11 @@ class Draft:
             self.unresolved.pop(role, None)
         else:
             self.unresolved[role] = None
+
+
+def _local(address: str) -> str:
+    """The path of a file that is named by an address: `file:///a`, `file://localhost/a`."""
+    return "/" + address.removeprefix("file:").removeprefix("//localhost").lstrip("/")
 
 
 def _flatten(name: str, value: Value, texts: list[tuple[str, str]]) -> bool:

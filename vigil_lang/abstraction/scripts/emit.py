@@ -6,7 +6,9 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction import sql
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES
+from vigil_lang.abstraction.catalogue.values import is_directory
 from vigil_lang.abstraction.filters import stays_inside
 from vigil_lang.abstraction.scripts import addresses, computed, spawn
 from vigil_lang.abstraction.scripts.callbacks import call_handed, hand_over, handed_on
@@ -266,6 +268,10 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
         effects = _opened(draft, entry, mode) if entry.mode else entry.effects
         _method(draft, entry, given)
         _extended(draft, entry)
+        if entry.into:
+            _put_into(draft, entry, given)
+        if "net.upload" in draft.kinds:
+            _sent(draft, given)
         if any(name.endswith("dir_fd") and value is not None for name, (_, value) in given.named.items()):
             _elsewhere(draft)
         if mode == "?" or _may_do_more(entry, given):
@@ -302,10 +308,12 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
         result.holds = tuple(v for v in held if not isinstance(v, Thing))  # it is of a class that is known
     elif isinstance(result, Thing):
         result.holds = active(*held, *this.holds) if this is not None and this.holds else held
-    if isinstance(result, Thing) and writes and mode and run.certain and step.content == "" and "b" not in mode:
-        result.step = step
-    elif writes and mode:
-        step.content = None
+    if writes and mode:
+        followed = isinstance(result, Thing) and result.name == computed.TEXT_FILE and run.certain and "b" not in mode
+        if isinstance(result, Thing) and followed:
+            result.step = step
+        else:
+            step.content = None
     return result
 
 
@@ -348,6 +356,8 @@ def _may_do_more(entry: Entry, given: Arguments) -> bool:
 def _method(draft: Draft, entry: Entry, given: Arguments) -> None:
     """The method of a request that is given none: the usual one, or the one that data makes of it."""
     usual, _, with_data = entry.method.partition(" ")
+    if "file.read" in draft.kinds:
+        return  # a file that is named by an address
     if not usual or given.more or "method" in draft.unresolved or ("method" in draft.roles and not draft.sent):
         return
     bodies = [_member(given, i, name)[0] for i, name, _ in _parameters(entry) if name in entry.instead]
@@ -476,7 +486,8 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
             draft.send(value.request)
             continue
         _fill(draft, filled, role, value)
-        if role == "url" and value is not None and role not in draft.roles and role not in draft.unresolved:
+        told = draft.roles.keys() | draft.unresolved.keys()
+        if role == "url" and value is not None and told.isdisjoint(("url", "path")):
             draft.unresolved[role] = None  # an object that has the address somewhere in it
     of_members = {role for name, role in entry.args if "." in name}
     if "path" in of_members and "path" not in draft.roles and "path" not in draft.unresolved:
@@ -485,8 +496,10 @@ def _roles(draft: Draft, entry: Entry, this: Thing | None, given: Arguments) -> 
         draft.unresolved.update((role, None) for _, role in entry.args[:1] if role)
     if entry.this:
         _own(draft, entry.this, this)
-    if not given.more and draft.roles.keys().isdisjoint(_PLACES) and draft.unresolved.keys().isdisjoint(_PLACES):
-        draft.roles.update((role, (text,)) for role, text in entry.default.items())
+    for role, text in entry.default.items():
+        others = _PLACES if role in _PLACES else (role,)
+        if not given.more and draft.roles.keys().isdisjoint(others) and draft.unresolved.keys().isdisjoint(others):
+            draft.role(role, text)
     makes = "file.write" in entry.kinds and not entry.name.startswith("browser.")
     if makes and this is not None and "path" in this.of and "source" not in draft.roles:
         draft.roles["source"] = this.of["path"]
@@ -581,6 +594,34 @@ def _extended(draft: Draft, entry: Entry) -> None:
             draft.roles[role] = tuple(path if path.endswith((end, "*")) else path + end for path in found)
 
 
+def _put_into(draft: Draft, entry: Entry, given: Arguments) -> None:
+    """`shutil.copy("a", "d/")` writes `d/a`."""
+    place, name = next((i, name) for i, (name, role) in enumerate(entry.args) if role == "target")
+    text, sources, targets = (
+        text_of(given.get(place, name)),
+        draft.roles.get("source", ()),
+        draft.roles.get("target", ()),
+    )
+    if text is not None and is_directory(text) and len(sources) == len(targets) == 1:
+        draft.roles["directory"] = targets
+        draft.roles["target"] = (posixpath.join(targets[0], posixpath.basename(sources[0])),)
+
+
+def _sent(draft: Draft, given: Arguments) -> None:
+    """The files that are open, or were read, among what is sent: `requests.put(url, data=open("a"))`."""
+    waiting = list(given.values())
+    for value in waiting:
+        if isinstance(value, Thing) and "path" in value.of and value.name.startswith(_OPENED):
+            draft.roles["source"] = tuple(dict.fromkeys((*draft.roles.get("source", ()), *value.of["path"])))
+        elif len(waiting) < MAX_TEXTS:
+            waiting += value.items if isinstance(value, Sequence) else ()
+            waiting += value.items.values() if isinstance(value, Mapping) else ()
+
+
+_OPENED = ("io.", "*io.", "pathlib.Path.read_", "fs.readFile", "fs.createReadStream")
+"""What open files, and what was read of files, are called."""
+
+
 def _elsewhere(draft: Draft) -> None:
     """The paths of a call are relative to a directory that is given as a number."""
     for role in [each for each in draft.roles if each in PATH_ROLES]:
@@ -589,22 +630,16 @@ def _elsewhere(draft: Draft) -> None:
 
 
 def _asked(draft: Draft, entry: Entry, given: Arguments) -> None:
-    """The kind of a call that hands a statement to a database: by its first word, if some of it is known."""
+    """The kind of a call that hands a statement to a database, if some of it is known."""
     texts = draft.roles.get(entry.sql, ())
     place = next(i for i, (_, role) in enumerate(entry.args) if role == entry.sql)
     value = given.get(place, entry.args[place][0])
     shape = value.shape if isinstance(value, Thing) else None
-    draft.kinds.append(_statement(texts or ((shape,) if shape else ())))
+    told = texts or ((shape,) if shape else ())
+    draft.kinds.append("db.query" if all(sql.changes(text) is False for text in told) else "db.write")
     unknown = value is not None and not texts and (shape is None or shape.lstrip()[:1] == "$")
-    if unknown or not all(map(stays_inside, texts or filter(None, (shape,)))):
+    if unknown or not all(map(stays_inside, told)):
         draft.unresolved[EFFECTS] = None
-
-
-def _statement(texts: tuple[str, ...]) -> str:
-    """The kind of a database statement, by its first word."""
-    words = texts[0].lstrip("( \t\r\n").split(None, 1) if texts else []
-    reads = ("select", "show", "explain", "describe", "pragma", "values", "begin", "commit", "rollback", "set", "use")
-    return "db.query" if not words or words[0].lower().rstrip(";") in reads else "db.write"
 
 
 def _made_of(draft: Draft, entry: Entry | None, given: Arguments) -> dict[str, tuple[str, ...]]:
@@ -614,6 +649,8 @@ def _made_of(draft: Draft, entry: Entry | None, given: Arguments) -> dict[str, t
         texts = draft.roles.get(role) if role else draft.roles.get(f"arg{i}")
         if texts is not None and role != "text":
             found[role or name] = texts
+    if entry is not None and entry.this == "path" and "file.read" in entry.kinds and "path" in draft.roles:
+        found["path"] = draft.roles["path"]
     for name in given.named:
         if name in draft.roles and name != "text":
             found[name] = draft.roles[name]

@@ -55,6 +55,7 @@ from vigil_lang.abstraction.scripts.values import (
     is_literal,
     items_of,
     join,
+    let_go,
     limited,
     member,
     merge_into,
@@ -73,10 +74,12 @@ if TYPE_CHECKING:
 def evaluate(run: Run, node: Expr, scope: Scope) -> Value:
     """The value of an expression; the calls in it happen.
 
-    The environment as a whole is read where it is a value; a function may be called by whoever gets it.
+    The environment as a whole is read where it is a value; a function may be called by whoever gets it, and a file that
+    is open may be written to.
     """
     found = owner(run, node, scope)
     if isinstance(found, Thing):
+        let_go(found)
         if found.shape:
             run.spend(len(found.shape) // 256)
         return found
@@ -474,7 +477,8 @@ def arguments(run: Run, node: Call, scope: Scope) -> Arguments:
         else:
             found.positional.append((arg, evaluate(run, arg, scope)))
     for name, value_node in node.keywords:
-        value = evaluate(run, value_node, scope)
+        prints_to = name == "file" and isinstance(node.func, Name) and node.func.id == "print"
+        value = (owner if prints_to else evaluate)(run, value_node, scope)
         if name is not None:
             found.named[name] = (value_node, value)
         elif isinstance(value, Mapping):

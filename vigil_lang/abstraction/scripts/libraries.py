@@ -87,7 +87,9 @@ class Entry:
     method: str = ""
     """The method of its request where it is given none: ``GET``, or ``GET POST`` where data makes it another."""
     default: dict[str, str] = field(default_factory=dict)
-    """The machine or the address that it connects to where it is given none."""
+    """The machine or the address that it connects to, or the folder it writes into, where it is given none."""
+    into: bool = False
+    """With a target that says it is a folder, what it writes lies in there under the name of its source."""
     suffix: dict[str, str] = field(default_factory=dict)
     """The extension that a path of a role gets where it does not end with it."""
     request: bool = False

@@ -87,7 +87,9 @@ def _command(entry: Entry, given: Arguments) -> tuple[tuple[Word, ...], str | No
             command = given.get(0, "args")
             if shell or (shell is None and isinstance(command, str) and "shell" in given.named):
                 return (), _line(given, "args")
-            return _words([given.named["args"]] if "args" in given.named else given.positional[:1]), None
+            words = _words([given.named["args"]] if "args" in given.named else given.positional[:1])
+            program = entry.const.get("program")  # which is given the words: `pip.main(["install", "x"])`
+            return (Word(program), *words) if program else words, None
 
 
 def _options(given: Arguments) -> tuple[Word, ...]:

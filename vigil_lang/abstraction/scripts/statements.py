@@ -101,6 +101,8 @@ def block(run: Run, body: Body, scope: Scope) -> int:
 def statement(run: Run, node: Stmt, scope: Scope) -> int:
     """Goes through one statement; the ways it can end."""
     match node:
+        case Do(value=Call()):
+            expressions.owner(run, node.value, scope)  # nobody has what it gives
         case Do():
             expressions.evaluate(run, node.value, scope)
         case Assign():
@@ -354,9 +356,7 @@ def _with(run: Run, node: With, scope: Scope) -> int:
     later: list[tuple[list[Step | Spawn], str | None]] = []
     for context, target in node.items:
         value = (
-            expressions.evaluate(run, context, scope)
-            if target is None
-            else expressions.named(run, context, target, scope)
+            expressions.owner(run, context, scope) if target is None else expressions.named(run, context, target, scope)
         )
         if isinstance(value, Thing) and value.name == "contextlib.suppress()":
             run.certain = False
