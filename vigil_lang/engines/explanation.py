@@ -7,9 +7,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.diagnostics.shorten import cut_middle
 from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import compiled, conjuncts
-from vigil_lang.engines.wording import amount_of, because, listed, named, quoted, span_of
+from vigil_lang.engines.wording import LONGEST_VALUE, amount_of, because, listed, named, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts, within
 from vigil_lang.semantics.forms import bound_of, counted_by
@@ -302,7 +303,7 @@ class Wording:
 
         def value(name: str) -> str:
             found = binding.get(name, "{" + name + "}")
-            return "any value" if found is None else found
+            return "any value" if found is None else cut_middle(found, LONGEST_VALUE)
 
         return PLACEHOLDER.sub(lambda m: value(m.group(1)), self._own)
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
-_GLOB = re.compile(r"\*{1,2}[./@_-].*\w\S*|\S*\w.*[./@_:-]\*{1,2}")
+_GLOB = re.compile(r"\*{1,2}[./@_-].*\w[^\s\w]*|[^\s\w]*\w.*[./@_:-]\*{1,2}")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
-_CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
+_CONTAINED = re.compile(r"\*[^\n\w]*\w[^\n]*\*")
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code", "text", "query"})
 """Free arguments whose values hardly begin and end with a `*`."""
 _OF_GLOBS: Final = frozenset(
