@@ -405,7 +405,7 @@ class Numbers:
 
     def known(self, text: str, *, whole: bool = False) -> str | None:
         """The tag of a text that was a secret where more was told of it; a word only where it is a `whole` value."""
-        if self.show or not self._tags or not (_SHORTEST_WHOLE if whole else 8) <= len(text) <= 1000:
+        if self.show or not self._tags or not (_SHORTEST_WHOLE if whole else 6) <= len(text) <= 1000:
             return None
         digest = self._digest(text)
         return None if digest in self._words and not whole else self._tags.get(digest)
