@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from vigil_lang.abstraction import files
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.paths import is_below
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_a_text_is_known_until_it_changes_unseen() -> None:
@@ -99,3 +99,24 @@ def test_what_lies_below_a_file_that_is_forgotten_is_found_in_whatever_folder() 
         assert {path for path in paths - {gone} if files.get(path) is None} == {
             path for path in paths - {gone} if is_below(path, whole)
         }
+
+
+@pytest.mark.parametrize("depth", [1, 3, 300])
+@pytest.mark.parametrize("start", ["", "/", "~/"])
+def test_a_folder_that_is_changed_changes_what_lies_below_however_deep(start: str, depth: int, tmp_path: Path) -> None:
+    folders = [start + "/".join(["d"] * count) for count in range(1, depth + 1)]
+    path = f"{folders[-1]}/skills/s/f"
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "f").write_text("shipped")
+    for folder in (folders[0], folders[-1]):
+        known = KnownFiles(tmp_path)
+        assert known.expected(path) == "shipped"
+        known.put(path, "x")
+        known.put(f"{start}dd", "y")
+        known.copy().forget(folder)
+        assert known.get(path) == "x"
+        known.forget(folder)
+        assert (known.get(path), known.get(f"{start}dd")) == (None, "y")
+        unread = KnownFiles(tmp_path)
+        unread.forget(folder)
+        assert unread.expected(path) is None

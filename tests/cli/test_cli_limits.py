@@ -88,6 +88,14 @@ BOMBS: dict[str, tuple[str, bytes | Callable[[], bytes], str]] = {
     ),
     "nested values": (POLICY, b'{"action":"ok","args":{"source":' + b"[" * MEGABYTE, "VGL601"),
     "a number": (POLICY, b'{"action":"ok","args":{"source":' + b"9" * 100_000 + b"}}\n", "a number is out of range"),
+    "a deep path": (
+        POLICY,
+        "".join(
+            json.dumps({"tool": tool, "args": {"file_path": "/d" * 150_000 + "/f", "content": tool}}) + "\n"
+            for tool in ("Write", "Read", "Write")
+        ).encode(),
+        "safe",
+    ),
     "brackets": (f"statement S: abs(a({'(' * MEGABYTE}", b'{"action":"a"}\n', "more than 500,000 tokens"),
 }
 
@@ -101,6 +109,41 @@ def test_a_bomb_is_judged_or_refused(name: str, tmp_path: Path) -> None:
     done = command("verify", tmp_path / "p.vgl", tmp_path / "run.jsonl")
     assert said in (done.stdout + done.stderr).decode(), done
     assert done.returncode == (0 if said == "safe" else 2)
+
+
+_LONG = "a" * 200_000
+TESTS = {
+    "a regex": f"command ~ /{_LONG}/",
+    "a glob": f'command ~ "?*{_LONG}"',
+    "a text": f'command = "{_LONG}"',
+    "not a regex": f"command !~ /{_LONG}/",
+}
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("one", TESTS)
+@pytest.mark.parametrize("other", TESTS)
+def test_long_texts_are_linted_with_whatever_else_is_asked(one: str, other: str, tmp_path: Path) -> None:
+    a, b = TESTS[one], TESTS[other]
+    statements = [f"abs(Bash({a}) and Bash({b}))", f"prec(Bash({a}), ok({b}))", f"abs(Bash({b}))"]
+    statements.append(f"abs(Bash(command = x)) where {a.replace('command', 'x')}")
+    (tmp_path / "p.vgl").write_text("".join(f"statement S{n}: {each}\n" for n, each in enumerate(statements)))
+    done = command("lint", tmp_path / "p.vgl")
+    assert done.returncode in (0, 1), done
+    assert len(done.stdout) < 20_000
+
+
+def test_a_message_cuts_what_an_expression_or_a_value_makes_of_it(vigil: Vigil, write: Write) -> None:
+    broken = write("broken.vgl", f"statement S: abs(a(f ~ /({'b' * 100_000}/))\n")
+    policy = write("p.vgl", '@message("saw {x}")\nstatement S: abs(a(f = x))\n')
+    run = write("run.jsonl", json.dumps({"action": "a", "args": {"f": "b" * 100_000}}) + "\n")
+    for form in ("human", "json", "sarif", "concise"):
+        assert "not valid: missing )" in (said := vigil("check", broken, "--format", form)).out + said.err
+        assert "b" * 200 not in said.out + said.err
+    verdict = json.loads(vigil("verify", policy, run, "--format", "json").out)
+    (offence,) = verdict["statements"][0]["offending"]
+    assert offence["message"].startswith("saw b")
+    assert len(offence["message"]) < 100
 
 
 @pytest.mark.parametrize("seed", [1, 2])

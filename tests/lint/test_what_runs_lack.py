@@ -56,6 +56,17 @@ def test_one_cause_is_told_once_of_runs() -> None:
     ]
 
 
+@pytest.mark.parametrize("form", ["prec(deploy(), edit())", "prec(edit(), deploy())", "resp(deploy(), edit())"])
+def test_what_one_or_two_runs_lack_is_a_hint(form: str) -> None:
+    for runs in (1, 2, 3):
+        plan = Plan(signature=observe([RUN] * runs))
+        found = lint(Source("policy.vgl", f"statement R0: {form}"), plan).findings
+        (unknown,) = [f for f in found if f.code == "VGL401"]
+        assert unknown.severity == ("info" if runs < 3 else "warning")
+        # What follows from it is no finding of its own.
+        assert not {"VGL408", "VGL409"} & {f.code for f in found}
+
+
 def test_kinds_that_runs_lack_are_told_as_what_the_statement_lacks() -> None:
     found = findings("statement R0: prec(edit(), test.run())", observe([RUN, RUN]))
     assert found == [

@@ -161,10 +161,42 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         '<input type="password" value="hunter2">',
         "<input value='hunter2' type='password'>",
         "psql postgres://ann:hunter2@db/books",
+        *(
+            around.format(command)
+            for around in (
+                "{}",
+                "`{}`",
+                "$({})",
+                "({})",
+                "{}>o",
+                "{};ls",
+                "ssh h '{}'",
+                "{}\nls",
+                '{{"command": "{}"}}',
+            )
+            for command in (
+                "export PASSWORD=hunter2",
+                "mysql -uroot -phunter2",
+                "MYSQL_PWD=hunter2",
+                "tool --admin_password hunter2",
+                "wget --user=a --password hunter2 https://h",
+                "tool --passwort hunter2 file.txt",
+                "mongosh -u ann -p hunter2",
+                "zip -P hunter2 a.zip b",
+                "unzip -P hunter2 a.zip",
+                "sshpass -p hunter2 ssh h",
+                "sqlcmd -S h -U sa -P hunter2",
+                "curl -u ann:hunter2 https://h",
+                "curl -uann:hunter2",
+                "curl --proxy-user ann:hunter2",
+                "openssl enc -pass pass:hunter2",
+            )
+        ),
+        "curl -u ann:'hunter2' https://h",
     ],
 )
 def test_a_word_is_masked_where_its_place_tells_that_it_is_a_secret(text: str) -> None:
-    for word in ("hunter2", "swordfish", "ox"):
+    for word in ("hunter2", "swordfish", "qi"):
         said = text.replace("hunter2", word)
         with one_output():
             shown = masked(said)
@@ -196,6 +228,15 @@ def test_a_word_is_masked_where_its_place_tells_that_it_is_a_secret(text: str) -
         "<password>${db.password}</password>",
         "<input type='password' name='pw'>",
         "use --password to set the password, and --password-file for a file",
+        "with --password a person is asked, and --db-password takes a value",
+        "run it with --no-password file.txt",
+        "(see password=name)",
+        "`password=name.of_it`",
+        "password = name",
+        "mysql -p `books`",
+        'api_key="$KEY"',
+        "curl -u $NAME:$WORD https://h",
+        "cp -p a b; zip a.zip b",
         "the password is asked for: type it",
         "https://user:pass@host/x",
         "my password and your password are words",
@@ -284,6 +325,16 @@ def test_marks_of_a_text_are_marks_of_what_is_shown() -> None:
         "mysql ",
         "cookie: a=b;",
         "-u a:",
+        "curl -u a:",
+        "zip -P",
+        "mongo -p",
+        "password = ",
+        "PASSWORD=",
+        "api_key: ",
+        "api_key\nvalue",
+        "--a-password ",
+        "_PWD=",
+        "-pass pass:",
     ],
 )
 def test_a_hostile_text_takes_no_longer_than_its_length_warrants(unit: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +32,25 @@ def call(action: str, status: str = "ok", **args: object) -> dict[str, object]:
 
 def misses(offence: Offence) -> list[tuple[str, str]]:
     return [(miss.event, miss.why) for miss in offence.near_misses]
+
+
+@pytest.mark.parametrize("actions", list(product(["build", "test", "deploy"], repeat=4)))
+def test_what_is_said_to_be_missing_is_missing(actions: tuple[str, ...]) -> None:
+    form = "always deploy() implies earlier build() and earlier[2] test() and (later test() or later build())"
+    for offence in offences(form, *map(call, actions)):
+        before, after = actions[: offence.index], actions[offence.index + 1 :]
+        lacking = {
+            "nothing earlier met `build()`": "build" not in before,
+            "nothing earlier met `test()` within 2 calls": "test" not in before[-2:],
+            "nothing later met `test()` and nothing later met `build()`": not {"test", "build"} & {*after},
+        }
+        assert offence.message.split(", or ") == [said for said, is_so in lacking.items() if is_so]
+
+
+def test_a_least_distance_is_no_nearness() -> None:
+    for bound, said in (("3", "within 3 calls"), ("1..1", "exactly 1 call away"), ("2..3", "2 to 3 calls away")):
+        (offence,) = offences(f"always deploy() implies earlier[{bound}] test()", call("deploy"))
+        assert offence.message == f"nothing earlier met `test()` {said}"
 
 
 @pytest.mark.parametrize(

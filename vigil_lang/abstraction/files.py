@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ LARGEST = 1_000_000
 MOST = 32_000_000
 """Code points over all files; what was remembered first is forgotten first."""
 
+_DEEP = 100
+"""Folders above a file: with more, it takes less time to look at every change than at every folder."""
 
 Changes = dict[str, tuple[str | None, bool, bool]]
 """By path the text a file had, whether that was certain, and whether it was known to say what runs."""
@@ -33,8 +36,8 @@ class KnownFiles:
 
     def __init__(self, shipped: Path | None = None) -> None:
         self._texts: dict[str, str] = {}
-        self._folders: set[str] = set()
-        """The folders above every text that there ever was, without a slash at their end."""
+        self._paths: list[str] = []
+        """The path of every text that there ever was, sorted: those in one folder stand together."""
         self._total = 0
         self._shipped = Path(real_path(shipped)) if shipped else None
         self._gone: set[str] = set()
@@ -53,7 +56,7 @@ class KnownFiles:
     def copy(self) -> KnownFiles:
         """The same, and what becomes of one is not seen in the other."""
         other = KnownFiles.__new__(KnownFiles)
-        other._texts, other._folders, other._total = self._texts.copy(), self._folders.copy(), self._total
+        other._texts, other._paths, other._total = self._texts.copy(), self._paths.copy(), self._total
         other._shipped = self._shipped
         other._gone, other._large, other._telling = self._gone.copy(), self._large.copy(), self._telling.copy()
         other._programs, other._doubtful = self._programs.copy(), self._doubtful.copy()
@@ -96,6 +99,8 @@ class KnownFiles:
 
     def _is_gone(self, path: str) -> bool:
         """Whether a file that came with a skill, or a folder above it, was changed."""
+        if path.count("/") > _DEEP:
+            return any(is_below(path, each) for each in self._gone)
         while path not in self._gone:
             above = path.rpartition("/")[0]
             if not above or above == path:
@@ -120,7 +125,7 @@ class KnownFiles:
         self._gone.add(path)
         self._tell(path)
         whole = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
-        if whole == START or whole in self._texts or whole.rstrip("/") in self._folders:
+        if whole == START or whole in self._texts or self._is_folder(whole.rstrip("/")):
             for each in [each for each in self._texts if is_below(each, whole or "/")]:
                 self._doubt(each)
 
@@ -136,10 +141,14 @@ class KnownFiles:
     def _know(self, path: str, text: str) -> None:
         self._texts[path] = text
         self._total += len(text)
-        above = path.rpartition("/")
-        while above[1] and above[0] not in self._folders:
-            self._folders.add(above[0])
-            above = above[0].rpartition("/")
+        at = bisect_left(self._paths, path)
+        if self._paths[at : at + 1] != [path]:
+            self._paths.insert(at, path)
+
+    def _is_folder(self, path: str) -> bool:
+        """Whether there ever was a text below a path, which has no slash at its end."""
+        at = bisect_left(self._paths, f"{path}/")
+        return at < len(self._paths) and self._paths[at].startswith(f"{path}/")
 
     def _note(self, path: str) -> None:
         if path not in self._before:

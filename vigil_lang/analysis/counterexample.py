@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from vigil_lang.analysis.witness import guess
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
+from vigil_lang.semantics.matching_cost import is_laborious
 from vigil_lang.trace.event import Trace
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def counterexample(requirement: core.Requirement, avoiding: core.Condition | Non
     The trigger is chosen so that it does not meet the condition to avoid, where there is one.
     """
     wanted = list(_asked(requirement.theta))
-    if not wanted or len(wanted) > _MOST:
+    if not wanted or len(wanted) > _MOST or is_laborious(core.AndC(tuple(wanted))):
         return None
     if avoiding is not None:
         at = 1 if len(wanted) > 1 and len(list(_met(requirement.trigger or core.FALSE))) > 1 else 0

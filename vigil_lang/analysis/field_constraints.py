@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from vigil_lang.analysis.surely_satisfiable import LONGEST_TRIED, surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
+from vigil_lang.semantics.matching_cost import is_laborious
 from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 
@@ -184,6 +185,8 @@ def field_test_implies(known: FieldTest, asked: FieldTest) -> bool | None:
     """
     if isinstance(asked, core.Has):
         return True
+    if isinstance(asked, core.Matches) and is_laborious(core.AndC((known, asked))):
+        return None
     # By type first: this is asked of every two statements that speak of the same action.
     match known:
         case core.In(_, values, False):

@@ -17,6 +17,7 @@ from vigil_lang.analysis.preimages import preimages, without_entries
 from vigil_lang.analysis.surely_satisfiable import LONGEST_TRIED, surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
+from vigil_lang.semantics.matching_cost import is_laborious
 from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical
@@ -44,6 +45,8 @@ def obviously_satisfiable(condition: core.Condition) -> bool:
 @lru_cache(maxsize=4096)  # an editor asks again after every keystroke, and little has changed
 def guess(condition: core.Condition) -> Event | None:
     """An event that meets the condition under some binding, if one is found."""
+    if is_laborious(condition):
+        return None
     found = (_meeting(condition, case) for case in _cases(without_entries(condition), True))
     return next((event for event in found if event is not None), None)
 

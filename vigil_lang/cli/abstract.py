@@ -12,7 +12,7 @@ import click
 from msgspec.structs import replace
 
 from vigil_lang.cli.exit_codes import CLEAN
-from vigil_lang.cli.options import abstraction_options, complete, config_option, run_options, settings_of
+from vigil_lang.cli.options import abstraction_options, complete, config_option, no_such_run, run_options, settings_of
 from vigil_lang.cli.output import console, give_up, output_options, show_errors
 from vigil_lang.diagnostics import InputError
 from vigil_lang.project.paths import trace_paths
@@ -135,6 +135,7 @@ class _Job:
         self._paths, self._names, self._source = paths, names, source
         self._options, self._write = options, write
         self._runs: set[str] = set()
+        self._seen: dict[str, None] = {}
         self._asked: Sequence[str] = ()
         self._events: set[str] = set()
         self.broken = 0
@@ -144,7 +145,7 @@ class _Job:
         """The message that there is no such run or event as was asked for."""
         for name in self._names:
             if name not in self._runs:
-                return f"--run: no recording has a run '{name}'."
+                return no_such_run(name, self._seen)
         for event in self._asked:
             if event not in self._events:
                 return f"--event: no run has an event '{event}'."
@@ -164,6 +165,7 @@ class _Job:
                     for found in stream_events(place, self._source, self._options, name):
                         if isinstance(found, Run):
                             self._tell_of(run, events)
+                            self._seen.update(dict.fromkeys(filter(None, (found.label or found.name,))))
                             called = [each for each in self._names if found.is_called(each)]
                             wanted = bool(called) or not self._names
                             self._runs.update(called)

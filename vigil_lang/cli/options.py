@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from vigil_lang.diagnostics import SEVERITIES, InputError
 from vigil_lang.diagnostics.codes import FAIL_LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from click import Context, Parameter
     from click.shell_completion import CompletionItem
@@ -34,6 +35,21 @@ def complete(ctx: Context, param: Parameter, incomplete: str) -> list[Completion
 
     modules = [CompletionItem(name) for name in standard_modules() if name.startswith(incomplete)]
     return modules or [CompletionItem(incomplete, type="file")]
+
+
+def no_such_run(name: str, runs: Collection[str]) -> str:
+    """What is said of a `--run` that no recording has, with the first runs that there are."""
+    from vigil_lang.diagnostics.shorten import cut
+    from vigil_lang.diagnostics.visible import visible
+
+    shown = [cut(visible(run), _LONGEST_NAME) for run in islice(runs, _MOST_NAMES)]
+    more = f" and {len(runs) - len(shown)} more" if len(runs) > len(shown) else ""
+    known = f" There is {', '.join(shown)}{more}." if shown else ""
+    return f"--run: no recording has a run '{name}'.{known}"
+
+
+_MOST_NAMES = 5
+_LONGEST_NAME = 60
 
 
 def config_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -107,16 +107,18 @@ def _rows(name: str, action: Action) -> Iterator[tuple[str, ...]]:
     """An action's arguments, one a row; the first row has its name and kinds."""
     title = name + (f" ({', '.join(sorted(action.kinds))})" if action.kinds else "")
     for argument in sorted(action.args):
-        yield (title, argument, *_values(action.args[argument]))
+        yield (title, argument, *_values(argument, action.args[argument]))
         title = ""
     if action.open or not action.args:
         yield (title, "…" if action.open else "–", "any" if action.open else "", "")
 
 
-def _values(argument: Argument) -> tuple[str, ...]:
+def _values(name: str, argument: Argument) -> tuple[str, ...]:
+    from vigil_lang.diagnostics.secrets import masked_words
+
     types = "|".join(sorted(argument.types)) or "–"
     shown = types + (" list" if argument.many else "")
-    return (shown, "any") if argument.values is None else (shown, *sorted(argument.values))
+    return (shown, "any") if argument.values is None else (shown, *masked_words(name, sorted(argument.values)))
 
 
 def _fitted(values: tuple[str, ...], room: int) -> str:

@@ -14,6 +14,7 @@ from vigil_lang.cli.options import (
     config_option,
     fail_level_option,
     levels_from,
+    no_such_run,
     run_options,
     settings_of,
     strictness_options,
@@ -169,12 +170,14 @@ class Chosen:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self._found: set[str] = set()
+        self._runs: dict[str, None] = {}
 
     def __call__(self, traces: Iterable[Trace]) -> Iterator[Trace]:
         """Those of one recording."""
         called: set[str] = set()
         numbered: list[tuple[str, Trace]] = []
         for number, trace in enumerate(traces, 1):
+            self._runs[trace.run.label or trace.run.name or str(number)] = None
             mine = {name for name in self._names if trace.run.is_called(name)}
             called |= mine
             if mine:
@@ -191,4 +194,4 @@ class Chosen:
     def missing(self) -> str | None:
         """The message that there is no such run as was asked for."""
         lacking = next((name for name in self._names if name not in self._found), None)
-        return None if lacking is None else f"--run: no recording has a run '{lacking}'."
+        return None if lacking is None else no_such_run(lacking, self._runs)

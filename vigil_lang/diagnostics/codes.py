@@ -106,7 +106,7 @@ CODES: dict[str, Code] = _table(
     ("VGL352", "warning", "`relaxes` names nothing of the default layer"),
     ("VGL353", "warning", "a rule covers nothing of what it relaxes"),
     ("VGL354", "warning", "a personal rule relaxes what the organisation stops anyway"),
-    ("VGL401", "warning", "an action is not in the signature"),
+    ("VGL401", "warning", "an action does not occur"),
     ("VGL402", "warning", "an argument is carried by none of the pattern's actions"),
     ("VGL403", "warning", "an order test on an argument that is never a number"),
     ("VGL404", "warning", "a literal has a type the argument never has"),

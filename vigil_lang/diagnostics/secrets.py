@@ -92,6 +92,15 @@ _PASSWORD = (
     "wachtwoord parola_chiave haslo hasło lösenord salasana"
 )
 """A password's name in English and in other languages; `pass` and `parola` alone are words of text."""
+_KEYS = " ".join(
+    f"{one}{between}{other}"
+    for one, other in (
+        *(("client", "secret"), ("secret", "key"), ("api", "key"), ("private", "key"), ("auth", "key")),
+        *(("access", "token"), ("auth", "token"), ("refresh", "token")),
+    )
+    for between in ("_", "-", "")
+)
+"""Other names that tell that a value is a secret, whatever it looks like, if it stands in quotes or alone."""
 _NAMES = (
     "secret token credential api_key api-key apikey access_key access-key accesskey secret_key secret-key private_key "
     "private-key auth_key auth-key authorization"
@@ -102,12 +111,20 @@ _ALONE = r"(?<![\w-])"
 _WORDS = r"[^\n;|&]{0,200}?"
 _A_COOKIE = rf"(?:[^\s=;]{{1,60}}=[^\s;]{{0,15}};[ \t]{{0,3}}){{0,10}}[^\s=;]{{1,60}}=(?=\S{{16}}){_VALUE}"
 """A cookie whose value is long, behind shorter ones."""
-_FLAG = "(?<!-)--(?i:[a-z][a-z-]{0,30}-)??"
+_FLAG = "(?<!-)--(?!no-)(?i:[a-z][a-z_-]{0,30}[_-])??"
 _WORD = r"(?P<inner>(?![/.~])[A-Za-z0-9+/=_.~!@#%^*-]{1,1000}+)"
 """What a secret may be where its place tells that it is one."""
 _Q = r"\\{0,3}[\"']"
-_STOP = r"(?=[\s;&|\"'<]|\\+[nrt\"']|\Z)"
+_STOP = r"(?=[\s;&|\"'<>`]|\\+[nrt\"']|\Z)"
 """What ends a value that stands in no quotes; code goes on with a bracket, a comma or a dot."""
+_ENDS = r"(?=[\s;&|\"'<>`)…]|\\+[nrt\"']|\Z)"
+"""The same in a command, where a bracket is a shell's."""
+_PROSE = (
+    r"(?!(?i:value|option|flag|argument|parameter|instead|when|on|from|must|should|will|can|may|has|by|of|at|but|so|then|that"
+    r"|which|this|it|without|via|using|set|also|only|was|are|a|an|be|does|takes|asks|reads)[.!]?(?![\w-]))"
+)
+"""A word that goes on with a sentence about an option."""
+_BARE = rf"(?P<quote>{_Q})?{_WORD}(?(quote)(?={_Q})|{_ENDS})"
 _LINE_END = r"(?=[ \t]{0,3}(?:[\r\n…]|\\+[nr]|\Z))"
 _NO_NAME = r"(?![A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,10}(?:[^\w.]|\Z))"
 """A value in no quotes is none of a program's own names: `args.passwd`."""
@@ -176,8 +193,32 @@ SHAPES = (
         0,
         word=True,
     ),
-    # `PGPASSWORD=word psql`, `--password=word`, `?password=word`
-    Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}={_NO_NAME}{_WORD}{_STOP}", 0, word=True),
+    # `"api_key": "word"`
+    Shape(
+        "secret",
+        _KEYS,
+        rf"{_any(_KEYS)}(?:{_Q})?\]?[ \t]{{0,3}}(?:=>?|:=?)[ \t]{{0,3}}{_Q}{_WORD}(?={_Q})",
+        0,
+        word=True,
+    ),
+    # `PGPASSWORD=word psql`, `--password=word`, `?password=word`; in code no argument is in capitals: a bracket ends it
+    Shape(
+        "password",
+        _PASSWORD,
+        rf"{_any(_PASSWORD)}(?P<capitals>(?<=[A-Z]))?={_NO_NAME}{_WORD}(?:{_STOP}|(?(capitals)(?=\))|(?!)))",
+        0,
+        word=True,
+    ),
+    Shape("password", "_pwd= _pass=", rf"(?:_PWD|_PASS)={_WORD}{_ENDS}", 0, word=True),
+    # `password = word2` at the end of a line: without a digit it may be a name of a program's own
+    Shape(
+        "password",
+        _PASSWORD,
+        rf"{_any(_PASSWORD)}[ \t]{{1,3}}=[ \t]{{1,3}}{_NO_NAME}"
+        rf"(?=\S{{0,60}}?[A-Za-z])(?=\S{{0,60}}?\d){_WORD}{_LINE_END}",
+        0,
+        word=True,
+    ),
     # `password: word` at the end of a line
     Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}:[ \t]{{1,3}}{_NO_NAME}{_WORD}{_LINE_END}", 0, word=True),
     # `mysql -pword`: what stands together with the option is never a database, as in `mysql -p books`
@@ -185,18 +226,25 @@ SHAPES = (
         "password",
         "mysql mariadb",
         r"(?:mysql|mariadb)(?:dump|admin|import|check|show|slap|-[a-z-]{1,10})?[ \t]"
-        rf"{_WORDS}(?<=[ \t])-p(?P<quote>{_Q})?{_WORD}(?(quote)(?={_Q})|{_STOP})",
+        rf"{_WORDS}(?<=[ \t])-p(?P<quote>{_Q})?{_WORD}(?(quote)(?={_Q})|{_ENDS})",
         0,
         word=True,
     ),
-    # `--password word` before another option or the end
+    # `zip -P word`, `mongosh -p word`, `sshpass -p word`: an option of its own that takes a password
+    Shape("password", "zip sqlcmd", rf"(?:zip|sqlcmd)[ \t]{_WORDS}(?<=[ \t])-P[ \t]{{0,3}}{_BARE}", 0, word=True),
+    Shape("password", "mongo", rf"mongo[a-z]{{0,10}}[ \t]{_WORDS}(?<=[ \t])-p[ \t]{{0,3}}{_BARE}", 0, word=True),
+    Shape("password", "sshpass", rf"sshpass[ \t]{{1,3}}-p[ \t]{{0,3}}{_BARE}", 0, word=True),
+    Shape("password", "-pass", rf"{_ALONE}-pass(?:in|out)?[ \t]{{1,3}}{_QUOTE}pass:{_WORD}{_ENDS}", 0, word=True),
+    # `curl -u ann:word`, but not `docker run -u 1000:1000`
     Shape(
         "password",
-        "--",
-        rf"{_FLAG}{_any(_PASSWORD)} (?!-){_WORD}(?:(?=[ \t]{{1,3}}-)|(?=[ \t]{{0,3}}[;|&])|(?=[\"'])|{_LINE_END})",
+        "curl",
+        rf"curl[ \t]{_WORDS}(?<=[ \t])(?:-[uU]|--user|--proxy-user)[ =]?(?:{_Q})?[\w.@+-]{{1,100}}:{_BARE}",
         0,
         word=True,
     ),
+    # `--password word`, where it does not go on with a sentence
+    Shape("password", "--", rf"{_FLAG}{_any(_PASSWORD)} (?!-){_PROSE}{_WORD}{_ENDS}", 0, word=True),
     # `<password>word</password>`, `<key>password</key><string>word</string>`
     Shape(
         "password",
@@ -210,7 +258,15 @@ SHAPES = (
         "password",
         _PASSWORD,
         rf"{_any(_PASSWORD)}(?:{_Q})?,?(?:\s|\\+n){{1,40}}+(?:{_Q})?value(?:{_Q})?[ \t]{{0,3}}[=:][ \t]{{0,3}}"
-        rf"(?:{_Q})?{_WORD}(?:{_STOP}|(?=[/>]))",
+        rf"(?:{_Q})?{_WORD}(?:{_STOP}|(?=/))",
+        0,
+        word=True,
+    ),
+    Shape(
+        "secret",
+        _KEYS,
+        rf"{_any(_KEYS)}(?:{_Q})?,?(?:\s|\\+n){{1,40}}+(?:{_Q})?value(?:{_Q})?[ \t]{{0,3}}[=:][ \t]{{0,3}}"
+        rf"(?:{_Q})?{_WORD}(?:{_STOP}|(?=/))",
         0,
         word=True,
     ),
@@ -349,7 +405,7 @@ class Numbers:
 
     def known(self, text: str, *, whole: bool = False) -> str | None:
         """The tag of a text that was a secret where more was told of it; a word only where it is a `whole` value."""
-        if self.show or not self._tags or not (6 if whole else 8) <= len(text) <= 1000:
+        if self.show or not self._tags or not (_SHORTEST_WHOLE if whole else 6) <= len(text) <= 1000:
             return None
         digest = self._digest(text)
         return None if digest in self._words and not whole else self._tags.get(digest)
@@ -379,7 +435,9 @@ class Numbers:
 
 _MOST = 100_000
 _LONGEST_TOLD = 100_000
-_TOLD = regex(r"[A-Za-z0-9+/=_.~!@#%^*-]{6,1000}")
+_SHORTEST_WHOLE = 4
+"""Code points of a secret that is masked wherever it is a whole value; what is shorter is a value of much else."""
+_TOLD = regex(rf"[A-Za-z0-9+/=_.~!@#%^*-]{{{_SHORTEST_WHOLE},1000}}")
 TAG = regex(r"\[secret [0-9]{1,6}: [a-z ]{3,20}\]")
 """What stands in the place of a secret."""
 
@@ -540,4 +598,6 @@ def masked_beside(name: str, value: str) -> str:
         if found.start == len(told) and found.end == len(told) + len(value):
             return numbers.tag(value, found.shape.kind)
     flag = f"-{name}" if len(name) == 1 else f"--{name}"  # the role or argument of an option: `user`, `u`
-    return masked(f"{flag} {value}").removeprefix(f"{flag} ") if may_have(flag) else shown
+    if _TELLING.search(name) or not may_have(flag):  # a value of several words is no word
+        return shown
+    return masked(f"{flag} {value}").removeprefix(f"{flag} ")

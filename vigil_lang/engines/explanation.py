@@ -7,9 +7,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.diagnostics.shorten import cut_middle
 from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import compiled, conjuncts
-from vigil_lang.engines.wording import amount_of, because, listed, named, quoted, span_of
+from vigil_lang.engines.wording import LONGEST_VALUE, amount_of, because, listed, named, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts, within
 from vigil_lang.semantics.forms import bound_of, counted_by
@@ -18,7 +19,7 @@ from vigil_lang.trace.values import number
 from vigil_lang.verdict import NearMiss, Offence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vigil_lang.engines.functions import Check
     from vigil_lang.engines.index import Binding, Key
@@ -31,6 +32,7 @@ _BETWEEN = 1_000
 _WINDOW = 32
 """Candidates looked at on each side of an event: near misses are near, and a verdict has many offences."""
 
+Fails: TypeAlias = "Callable[[core.Theta], bool]"
 Side: TypeAlias = Literal["earlier", "later"]
 Almost: TypeAlias = tuple[list[int], dict[int, core.Condition | None]]
 """Positions, ascending, with the one variable-free conjunct that fails there, if any."""
@@ -67,7 +69,7 @@ class Explainer:
         event = self._trace.events[at]
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
         forbidden = self._forbidden(at, values)
-        why = self._why(at, binding, forbidden)
+        why = self._why(at, binding, values, forbidden)
         first = forbidden[0] if forbidden else None
         return Offence(
             event=event.id,
@@ -83,11 +85,12 @@ class Explainer:
     def message(self, at: int, values: Key) -> str:
         """What an offence says, without looking for near misses."""
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
-        return self._wording.own(binding) or self._why(at, binding, self._forbidden(at, values))
+        return self._wording.own(binding) or self._why(at, binding, values, self._forbidden(at, values))
 
-    def _why(self, at: int, binding: Binding, forbidden: Sequence[int]) -> str:
+    def _why(self, at: int, binding: Binding, values: Key, forbidden: Sequence[int]) -> str:
         events = self._trace.events
-        return self._wording.why(binding, events[at], [events[place].id for place in forbidden])
+        met = [events[place].id for place in forbidden]
+        return self._wording.why(binding, events[at], met, lambda body: not self._judgement.holds(body, at, values))
 
     def _forbidden(self, at: int, values: Key) -> Sequence[int]:
         """For `until`: the forbidden events with no resolver since the trigger."""
@@ -254,7 +257,7 @@ class Wording:
         self._form = statement.preset
         self._body = quoted(statement.body) if self._form is None else ""
         theta = statement.requirement.theta
-        self._missing = None if self._form else _missing(statement, theta)
+        self._statement = statement
         self._parts: dict[str, str] = {}
         self._summed: core.Reads | None = None
         self._between: tuple[Check, Check] | None = None
@@ -302,15 +305,21 @@ class Wording:
 
         def value(name: str) -> str:
             found = binding.get(name, "{" + name + "}")
-            return "any value" if found is None else found
+            return "any value" if found is None else cut_middle(found, LONGEST_VALUE)
 
         return PLACEHOLDER.sub(lambda m: value(m.group(1)), self._own)
 
-    def why(self, binding: Binding, event: Event | None, forbidden: Sequence[str] = ()) -> str:
-        """What is missing or forbidden; `forbidden` are the ids of the events that met what `until` forbids."""
+    def why(
+        self, binding: Binding, event: Event | None, forbidden: Sequence[str] = (), fails: Fails = lambda _: True
+    ) -> str:
+        """What is missing or forbidden; `forbidden` are the ids of the events that met what `until` forbids.
+
+        `fails` says of a part of the body whether it does not hold here, where that is known.
+        """
         where = _where(binding)
         if self._form is None:
-            return f"{self._missing or f'{self._body} does not hold here'}{where}"
+            missing = _missing(self._statement, self._statement.requirement.theta, fails)
+            return f"{missing or f'{self._body} does not hold here'}{where}"
         summed = self._summed
         if summed is not None and event is not None and all(number(t) is None for t in texts(summed, event)):
             return f"{quoted(named(summed))} is no number{where}, so the total is not known"
@@ -319,15 +328,14 @@ class Wording:
         return self._form.offence.format(**self._parts, where=where, event=met)
 
 
-def _missing(statement: Statement, theta: core.Theta) -> str | None:
+def _missing(statement: Statement, theta: core.Theta, fails: Fails) -> str | None:
     """What it means that a formula of `always` fails, where that is the lack or the presence of some conditions."""
     match theta:
         case core.Implies(_, right):
-            return _missing(statement, right)
+            return _missing(statement, right, fails)
         case core.Earlier(core.Holds() as holds, bound) | core.Later(core.Holds() as holds, bound):
             side = "earlier" if isinstance(theta, core.Earlier) else "later"
-            near = "" if bound is None else f" within {span_of(bound)}"
-            return f"nothing {side} met {quoted(statement.label(holds))}{near}"
+            return f"nothing {side} met {quoted(statement.label(holds))}{_near(bound)}"
         case core.Not(core.Earlier(core.Holds() as holds, None)):
             return f"something earlier met {quoted(statement.label(holds))}"
         case core.Not(core.Later(core.Holds() as holds, None)):
@@ -335,22 +343,32 @@ def _missing(statement: Statement, theta: core.Theta) -> str | None:
         case core.Not(core.Holds() as holds):
             return f"{quoted(statement.label(holds))} must not happen here"
         case core.Not(core.And(items)):
-            return _missing(statement, _ways_out(items))
+            return _missing(statement, _ways_out(items), fails)
         case core.Since(left, core.Holds() as holds, bound, weak=False) | core.Until(
             left, core.Holds() as holds, bound, weak=False
         ):
             side = "earlier" if isinstance(theta, core.Since) else "later"
-            near = "" if bound is None else f" within {span_of(bound)}"
             between = _in_between(statement, left)
-            return between and f"nothing {side} met {quoted(statement.label(holds))}{near} {between} in between"
+            return between and f"nothing {side} met {quoted(statement.label(holds))}{_near(bound)} {between} in between"
         case core.Or(items) if any(isinstance(item, core.Holds) for item in items):
             # The event itself is what it is: what else would have done is missing.
-            return _missing(statement, core.Or(tuple(item for item in items if not isinstance(item, core.Holds))))
+            others = core.Or(tuple(item for item in items if not isinstance(item, core.Holds)))
+            return _missing(statement, others, fails)
         case core.Or(items) | core.And(items) if items:
-            each = [_missing(statement, item) for item in items]
+            if isinstance(theta, core.And):  # what holds of several is not missing
+                items = tuple(filter(fails, items))
+            each = [_missing(statement, item, fails) for item in items]
             known = [one for one in each if one is not None]
-            return (" and " if isinstance(theta, core.Or) else ", or ").join(known) if len(known) == len(each) else None
+            if known and len(known) == len(each):
+                return (" and " if isinstance(theta, core.Or) else ", or ").join(known)
     return None
+
+
+def _near(bound: core.Bound) -> str:
+    """` within 3 calls`; with a least distance ` exactly 1 call away`, ` 2 to 3 calls away`."""
+    if bound is None:
+        return ""
+    return f" {span_of(bound)} away" if bound.least else f" within {span_of(bound)}"
 
 
 def _ways_out(items: Sequence[core.Theta]) -> core.Or:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from vigil_lang.engines.index import Binding
     from vigil_lang.trace import Event
 
-_LIMIT = 80
+LONGEST_VALUE = 80
+"""Code points of a value, or of what a policy says, in a message."""
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"))
 
 
@@ -109,7 +110,7 @@ def _pattern(matcher: Matcher) -> str:
 
 def quoted(text: str) -> str:
     """A text in backticks, long ones cut in the middle."""
-    return f"`{cut_middle(text, _LIMIT)}`"
+    return f"`{cut_middle(text, LONGEST_VALUE)}`"
 
 
 def span_of(bound: core.Bound) -> str:

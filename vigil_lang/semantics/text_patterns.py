@@ -13,6 +13,8 @@ from vigil_lang.patterns import regex
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LONGEST_REASON = 120
+
 Wildcard: TypeAlias = Literal["*", "?"]
 
 
@@ -233,5 +235,8 @@ def _re2(pattern: str, *, groups: bool = False) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
+        from vigil_lang.diagnostics.shorten import cut  # late: nearly all expressions are valid
+
         reason = error.args[0] if error.args else error
-        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
+        # It says which part of the expression is not understood, which may be all of it.
+        raise ValueError(cut(reason.decode() if isinstance(reason, bytes) else str(reason), _LONGEST_REASON)) from None

@@ -42,6 +42,9 @@ class Action(Frozen, frozen=True):
     open: bool = False
 
 
+_FEW = 2
+
+
 class Signature(Node, frozen=True, eq=False, gc=False):
     """Actions by name. `origin` is "observed" (values closed) or "declared" (values open)."""
 
@@ -53,6 +56,11 @@ class Signature(Node, frozen=True, eq=False, gc=False):
     """Observed outputs; None when open."""
     runs: int = 0
     """Of how many runs at hand all of it was observed; 0 for a signature that was given as such."""
+
+    @property
+    def shows_little(self) -> bool:
+        """Whether one or two runs are all that it was observed in, so that what it lacks is only a hint."""
+        return self.origin == "observed" and 0 < self.runs <= _FEW
 
     @property
     def place(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from vigil_lang.diagnostics.secrets import masked_value
+from vigil_lang.diagnostics.secrets import masked_value, masked_words
 from vigil_lang.trace.signature import Action, Argument, Origin, Signature, ValueType
 
 SCHEMA = "vigil.signature/1"
@@ -14,19 +14,20 @@ SCHEMA = "vigil.signature/1"
 def signature_to_json(signature: Signature, *, masked: bool = False) -> str:
     """The text of a signature file. Equal signatures have equal texts. `masked`: to be looked at, without secrets."""
     members: dict[str, Any] = {"schema": SCHEMA, "origin": signature.origin}
-    members["actions"] = {name: _action(action) for name, action in sorted(signature.actions.items())}
+    members["actions"] = {name: _action(action, masked) for name, action in sorted(signature.actions.items())}
     if signature.outputs is not None:
         members["outputs"] = sorted(signature.outputs)
     return json.dumps(masked_value(members) if masked else members, ensure_ascii=False, indent=2) + "\n"
 
 
-def _action(action: Action) -> dict[str, Any]:
-    args = {name: _argument(argument) for name, argument in sorted(action.args.items())}
+def _action(action: Action, masked: bool) -> dict[str, Any]:
+    args = {name: _argument(name, argument, masked) for name, argument in sorted(action.args.items())}
     return {"kinds": sorted(action.kinds), "open": action.open, "args": args}
 
 
-def _argument(argument: Argument) -> dict[str, Any]:
-    values = None if argument.values is None else sorted(argument.values)
+def _argument(name: str, argument: Argument, masked: bool) -> dict[str, Any]:
+    values: list[str] | None = None if argument.values is None else sorted(argument.values)
+    values = masked_words(name, values) if masked and values is not None else values
     return {"types": sorted(argument.types), "many": argument.many, "values": values}
 
 

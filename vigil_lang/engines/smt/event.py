@@ -15,6 +15,7 @@ from vigil_lang.engines.smt.outcomes import Part, is_in, outcomes
 from vigil_lang.engines.smt.strings import literal
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
+from vigil_lang.semantics.matching_cost import is_laborious
 from vigil_lang.semantics.regex import Unsupported
 from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob, glob_parts
 from vigil_lang.trace.event import Event
@@ -45,6 +46,8 @@ def meeting(conjuncts: Sequence[core.Condition], *, lists: bool) -> list[str] | 
     """
     conjuncts = [core.with_opaque_tests(conjunct) for conjunct in conjuncts]
     whole = core.AndC(tuple(conjuncts))
+    if is_laborious(whole):
+        return None
     tests = list(dict.fromkeys(t for t in core.tests(whole) if not isinstance(t, core.StatusIs)))
     counts: dict[Place, int] = {}
     for place in dict.fromkeys(map(_place, tests)):

@@ -127,7 +127,9 @@ def _found(nodes: tuple[Node, ...], most: int) -> tuple[tuple[bool, ...], ...] |
 
 @lru_cache(maxsize=4096)
 def _node(test: Texts) -> Node:
-    """The texts as an expression that is found in just these."""
+    """The texts as an expression that is found in just these; none where to read it takes all steps there are."""
+    if _length(test) > _MOST:
+        raise Unsupported
     match test:
         case Expression(pattern, ignore_case):
             return read(pattern, ignore_case=ignore_case)
@@ -141,6 +143,14 @@ def _node(test: Texts) -> Node:
         case _:
             words = Choice(tuple(map(_spelled, sorted(test))))
             return Sequence((Assertion("text start"), words, Assertion("text end")))
+
+
+def _length(test: Texts) -> int:
+    match test:
+        case Part(text) | Glob(text) | Expression(text):
+            return len(text)
+        case _:
+            return sum(map(len, test))
 
 
 def _spelled(text: str) -> Node:

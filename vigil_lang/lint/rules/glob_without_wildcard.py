@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
-_GLOB = re.compile(r"\*{1,2}[./@_-].*\w\S*|\S*\w.*[./@_:-]\*{1,2}")
+_GLOB = re.compile(r"\*{1,2}[./@_-].*\w[^\s\w]*|[^\s\w]*\w.*[./@_:-]\*{1,2}")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
-_PATH_GLOB = re.compile(r"[^\\]*\*[^\\]*\w[^\\]*|[^\\]*\w[^\\]*\*[^\\]*")
+_PATH_GLOB = re.compile(r"(?=[^\\*]*\*)(?=[^\\\w]*\w)[^\\]*")
 """Hardly a file has a star in its name."""
-_CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
+_CONTAINED = re.compile(r"\*[^\n\w]*\w[^\n]*\*")
 _OF_LINES: Final = frozenset({"test.run", "code.check", "code.build", "package.install"})
 """Kinds whose programs print many lines."""
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code", "text", "query"})

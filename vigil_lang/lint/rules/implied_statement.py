@@ -19,6 +19,7 @@ from vigil_lang.lint.obligations import triggering
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
 from vigil_lang.semantics.forms import FORMS
+from vigil_lang.semantics.matching_cost import is_laborious
 from vigil_lang.semantics.metadata import REACTIONS
 from vigil_lang.syntax import tree
 
@@ -165,13 +166,22 @@ class _Comparison:
         """Whether it is certain that the second says nothing beside the first."""
         key, known = (one.number, other.number), self._memory.implied
         if key not in known:
-            known[key] = not self._told_apart(one, other) and _implied(one, other, self.implications)
+            known[key] = (
+                not _is_laborious(one, other)
+                and not self._told_apart(one, other)
+                and _implied(one, other, self.implications)
+            )
         return known[key]
 
     def _told_apart(self, one: Sides, other: Sides) -> bool:
         if other.number not in self._runs:
             self._runs[other.number] = counterexample(other.statement.requirement)
         return _told_apart(one, other, self._runs[other.number])
+
+
+def _is_laborious(*sides: Sides) -> bool:
+    bodies = [body for each in sides for body in core.bodies(each.statement.requirement.theta)]
+    return is_laborious(core.AndC(tuple([b.condition for b in bodies if isinstance(b, core.Holds | core.Where)])))
 
 
 def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:

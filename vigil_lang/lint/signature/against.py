@@ -84,7 +84,7 @@ def _told(finding: Diagnostic, by_part: Iterable[tuple[Part, Iterable[Diagnostic
     """Whether a name in what can not occur is the cause, as was said: in the part itself, or in a pattern it uses."""
     for part, found in by_part:
         for one in found:
-            if one.severity == "warning" or one.help == SENTENCE_WINS:
+            if one.severity in ("warning", finding.severity) or one.help == SENTENCE_WINS:
                 own = one.source is finding.source and part.expr.span.holds(one.span)
                 place = one.span if own else part.expr.span
                 if finding.span.holds(place) or (not own and place.holds(finding.span)):
@@ -213,16 +213,17 @@ class Reading:
 
     def _actions(self, named: list[Member], whole: Place) -> Iterator[Diagnostic]:
         # A run need not show every kind there is; misspelt ones are VGL308.
+        closed = self.closed and not self.known.signature.shows_little
         beside = [one for one in named if one.text in vocabulary().kinds or self.known.may_be_derived(one.text)]
         beside += [one for one in named if one.module is self.home and one.place.span in self.told]
         unknown = [one for one in named if one.text not in self.known.names and one not in beside]
         if len(unknown) == len(named) > _SHOWN_ACTIONS:
             message = f"none of these {len(named)} actions is {self.known.signature.place}"
-            severity: Severity = "warning" if self.closed else "info"
+            severity: Severity = "warning" if closed else "info"
             yield Diagnostic.of("VGL401", message, whole.source, whole.span, severity=severity)
             return
         for one in unknown:
-            expected = self.closed and len(unknown) == len(named)
+            expected = closed and len(unknown) == len(named)
             if self.known_else.says(one.text):
                 yield Diagnostic.of(
                     "VGL401",

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Signature
 
-_FEW: Final = 2
 _OBSERVED: Final = "look for a slip in it, or add a recording that has it; only tool definitions tell what never occurs"
 
 
@@ -66,13 +65,11 @@ def _wanted(statement: Statement) -> tuple[core.Theta, Span] | None:
 
 
 def _finding(code: str, message: str, statement: Statement, span: Span, signature: Signature) -> Diagnostic:
-    """Few runs show little: of one or two it is only a hint."""
-    few = signature.origin == "observed" and 0 < signature.runs <= _FEW
     return Diagnostic.of(
         code,
         message,
         statement.source,
         span,
-        severity="info" if few else None,
+        severity="info" if signature.shows_little else None,
         help=_OBSERVED if signature.origin == "observed" else None,
     )
