@@ -63,7 +63,7 @@ def test_runs_of_one_name_are_told_apart_and_chosen(
 def test_a_run_that_is_not_there(vigil: Vigil, many: tuple[Path, Path]) -> None:
     result = vigil("verify", *many, "--run", "0", "--run", "nine")
     assert result.status == 2
-    assert "no recording has a run 'nine'. There is 0, 0#2" in " ".join(result.err.split())
+    assert "no recording has a run 'nine'. There is '0', '0#2'" in " ".join(result.err.split())
     assert vigil("verify", *many, "--follow", "--run", "0").status == 2
 
 

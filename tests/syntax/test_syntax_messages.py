@@ -255,7 +255,10 @@ HINTS = [
         "statement S: always if a then b",
         "for what follows `resp(A, B)`, for what must come first `prec(A, B)`, of one event `always A implies B`",
     ),
-    ("statement S: abs(a between b)", "what is forbidden from one event to another is `until(begin, end, forbidden)`"),
+    (
+        "statement S: abs(a between b)",
+        "what is forbidden from one event to another is `until(trigger, resolver, forbidden)`",
+    ),
     (
         "statement S: abs(a) when b",
         "a statement that applies only after something ends with `after …`, one for some values with `where …`",

@@ -107,7 +107,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--second-reader/--no-second-reader", default=True,
-                help="Ask the model, too, which sentences oblige that no pattern finds; on by default.",
+                help="Let the model add clauses that the patterns miss; on by default.",
             ),
             click.option("--offline", is_flag=True, help="Ask no model; use stored answers alone."),
             click.option("--refresh", is_flag=True, help="Ask the model even if answers are stored, and replace them."),

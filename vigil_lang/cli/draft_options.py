@@ -115,7 +115,7 @@ def _refuse_idle(options: Options, chosen: Sequence[str]) -> None:
     idle: dict[str, tuple[str, Mapping[str, object]]] = {
         "--skeleton": ("asks no model and reads no runs", {**asking, **against}),
         "--from-json": ("asks no model", asking),
-        "--eval": ("reads no document again", {"--no-second-reader": None if options.second_reader else True}),
+        "--eval": ("never uses the second reader", {"--no-second-reader": None if options.second_reader else True}),
         "--cached": ("lists what is stored", {**asking, **against, **kept, "--take": options.take or None}),
     }
     for mode in chosen:

@@ -42,7 +42,7 @@ def no_such_run(name: str, runs: Collection[str]) -> str:
     from vigil_lang.diagnostics.shorten import cut
     from vigil_lang.diagnostics.visible import visible
 
-    shown = [cut(visible(run), _LONGEST_NAME) for run in islice(runs, _MOST_NAMES)]
+    shown = [f"'{cut(visible(run), _LONGEST_NAME)}'" for run in islice(runs, _MOST_NAMES)]
     more = f" and {len(runs) - len(shown)} more" if len(runs) > len(shown) else ""
     known = f" There is {', '.join(shown)}{more}." if shown else ""
     return f"--run: no recording has a run '{name}'.{known}"

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 class Clause:
     """A sentence of a document that states an obligation or a step, or is taken for a clause without doing so.
 
-    `id` is `c1`, `c2`, … in the order of the documents; `path` is the document as `@source` cites it, and `line`
-    counts from 1. `word` is what makes it an obligation, empty if nothing does. `hostile` says why it
-    seems to speak to the model that drafts rather than to the agent. `parts` is what it names in a list below it, and
-    demands of what is made: `The page must include:`.
+    `id` is `c1`, `c2`, … in the order of the documents, those that a second reader adds last; `path` is the document as
+    `@source` cites it, and `line` counts from 1. `word` is what makes it an obligation, empty if nothing does.
+    `hostile` says why it seems to speak to the model that drafts rather than to the agent. `parts` is what it names in
+    a list below it, and demands of what is made: `The page must include:`.
     """
 
     id: str

@@ -104,10 +104,10 @@ def _viewed(use: Use, field: tree.Field, subject: Subject) -> Diagnostic | None:
     plain = meant in ("host", "base", "dir", "ext", "length", "count", "lower")
     return Diagnostic.of(
         "VGL334",
-        f"`{field.name}` is the name of an argument: a view follows a colon",
+        f"no such event has an argument `{field.name}`: a view is written after a colon",
         subject.policy.module.source,
         field.name_span,
-        help=f"what is taken out of a value is `{name}:{meant}`",
+        help=f"the view is `{name}:{meant}`",
         fix=Fix(f"write `{name}:{meant}`", (Edit(field.name_span, f"{name}:{meant}"),)) if plain else None,
     )
 

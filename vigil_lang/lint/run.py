@@ -152,8 +152,8 @@ def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def _each_cause_once(policy: Policy, found: list[Diagnostic]) -> list[Diagnostic]:
     """The findings, but not that no run puts a statement to the test where what the runs cannot have is the cause."""
-    causes = ("VGL308", "VGL330", "VGL334", "VGL401")
-    names = [(f.source, f.span) for f in found if f.code in causes and f.severity == "warning"]
+    causes = ("VGL308", "VGL330", "VGL334")
+    names = [(f.source, f.span) for f in found if f.code == "VGL401" or (f.code in causes and f.severity == "warning")]
     if not names:
         return found
     caused = {

@@ -591,7 +591,10 @@ class Conditions:
             fix = None
             help_text = f"`has {name.text}` tests that the call has this argument, `{name.text} = …` its value"
         if name.text.lower() in _VALUES:
-            fix, help_text = None, f"`{name.text}` is a value, and no condition: leave it out, or say what was meant"
+            fix, help_text = (
+                None,
+                f"`{name.text}` is a value, not a condition: say what was meant, or leave it and what joins it out",
+            )
         message = f"no pattern named `{name.text}` is declared"
         self.terms.fail("VGL201", message, scope.place(name.span), help_text, fix)
 

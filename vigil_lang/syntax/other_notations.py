@@ -22,7 +22,7 @@ _LATER = "what must follow is `resp(trigger, response)`"
 _EARLIER = "what must come first is the guard of `prec(trigger, guard)`"
 _ONCE = "what must happen at least once is `atleast[1](…)`"
 _IF = "for what follows `resp(A, B)`, for what must come first `prec(A, B)`, of one event `always A implies B`"
-_BETWEEN = "what is forbidden from one event to another is `until(begin, end, forbidden)`"
+_BETWEEN = "what is forbidden from one event to another is `until(trigger, resolver, forbidden)`"
 _ORDER = "what must come first is the guard of `prec(trigger, guard)`, what must follow the response of `resp`"
 _MUST = "what must happen at least once is `atleast[1](…)`, what must never happen `abs(…)`"
 _HOW_OFTEN = "how often is `atmost[n](…)`, or `atleast[n](…)`"
@@ -62,7 +62,7 @@ _BETWEEN_CONDITIONS = {
     "without": _EARLIER,
     "before": "`A before B` as a rule on B is `prec(B, A)`",
     "after": "`A` only after `B` is `prec(A, B)`; `B` is owed after `A`: `resp(A, B)`",
-    "until": "`until(begin, end, forbidden)` forbids something from one event to another",
+    "until": "`until(trigger, resolver, forbidden)` forbids something from one event to another",
     "precedes": "`A precedes B` as a rule on B is `prec(B, A)`",
 }
 
@@ -114,7 +114,7 @@ _BOUNDED = (
     "within a time is `bresp[30s](…, …)` of a response, `earlier[30s] …` of a guard, `atmost[3](…) in 30s` of a count"
 )
 _COMPARED = frozenset({"=", "==", "!=", "is"})
-_NO_VALUE = "a condition is compared with nothing: that it does not hold is `not …`"
+_NO_VALUE = "a condition is not compared with a value: write it alone, or `not …`"
 _NEGATED_TESTS = "a test is negated as a whole, `not k ~ …`, or by `!~`, `!=`, `not in`"
 
 _BOUNDS = {
@@ -267,7 +267,7 @@ def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advi
         return f"that there is one is `has {before.text}`", None
     after = rest[0] if rest else None
     if found.text == "!" and after is not None and after.start == found.end and after.text in ("<", ">", "<=", ">="):
-        return f"an order is negated as a whole: `not {before.text} {after.text} …`", None
+        return f"the whole comparison is negated: `not {before.text} {after.text} …`", None
     word = found.text if found.text in _AT_AN_END else found.text.lower()
     if word == "is" and after is not None and after.text == "not":
         value = rest[1] if len(rest) > 1 else None

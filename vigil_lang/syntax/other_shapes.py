@@ -308,7 +308,7 @@ def _behind_a_form(text: str, tokens: Sequence[Token], at: int, accepted: set[st
     if word.text == "until":
         if form == "abs" and len(inside) == 1:
             return f"what is forbidden until something has happened is `prec({inside[0]}, {behind})`", None
-        return "what is forbidden from one event to another is `until(begin, end, forbidden)`", None
+        return "what is forbidden from one event to another is `until(trigger, resolver, forbidden)`", None
     return "what applies only once something has happened ends with `after …`", Fix(
         "write `after`", (Edit(word.span, "after"),)
     )

@@ -90,7 +90,7 @@ def _default(use: Use, subject: Subject) -> Iterator[Diagnostic]:
     if (inside := _inside(use, text)) is not None and use.field is not None and not amiss(use, text, subject):
         yield Diagnostic.of(
             "VGL318",
-            f"by default `{field_text(use.field)}` must be exactly `{text}`: a glob without a wildcard",
+            f"the default has no wildcard: it allows `{text}` itself, and nothing in it",
             subject.policy.module.source,
             use.operand.span,
             help=inside,
@@ -107,10 +107,10 @@ def _whole_output(use: Use, subject: Subject) -> Iterator[Diagnostic]:
     written = f"contains {quote(text)}"
     yield Diagnostic.of(
         "VGL318",
-        f"`=` compares the whole output: one that has more than `{text}` is another",
+        f"`=` compares the whole output: with anything besides `{text}` it is not equal",
         subject.policy.module.source,
         use.operand.span,
-        help=f"what has it in it is `output {written}`",
+        help=f"to look for it anywhere in the output, write `output {written}`",
         fix=Fix(f"write `{written}`", (Edit(Span(use.field.span.end, use.operand.span.end), f" {written}"),)),
     )
 

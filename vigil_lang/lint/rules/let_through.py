@@ -47,10 +47,11 @@ def _host(use: Use, regex: tree.Regex, subject: Subject) -> Iterator[Diagnostic]
     if _PLAIN.fullmatch(regex.raw.removesuffix("$")):
         written = f"/(^|\\.){regex.raw.removesuffix('$')}$/{'i' if regex.ignore_case else ''}"
         fix = Fix(f"write `{written}`", (Edit(regex.span, written),))
-    where = "behind" if behind else "before"
+    ends = "at neither end" if behind and before else "at its end" if behind else "at its start"
+    anchored = f"is anchored {ends}" if behind and before else f"is not anchored {ends}"
     yield Diagnostic.of(
         "VGL336",
-        f"`{field_text(use.field)}` may have anything {where} what this expression finds",
+        f"this expression {anchored}: `{field_text(use.field)}` may have more than what it finds",
         subject.policy.module.source,
         regex.span,
         help="`^` is the start of a text and `$` its end: `/(^|\\.)a\\.example$/` is a host and what is below it",
@@ -67,8 +68,8 @@ def _address(string: tree.String, subject: Subject) -> Iterator[Diagnostic]:
         return  # `*.pdf`
     yield Diagnostic.of(
         "VGL336",
-        f"a `*` runs over `/`: `{text}` lets the addresses of other hosts through",
+        f"a `*` matches `/`, too: `{text}` lets addresses of other hosts through",
         subject.policy.module.source,
         string.span,
-        help='the host is tested alone: `url:host ~ {"a.example", "*.a.example"}`',
+        help='test the host alone: `url:host`, by a set such as `{"a.example", "*.a.example"}`',
     )

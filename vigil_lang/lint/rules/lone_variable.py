@@ -79,10 +79,10 @@ def _in_braces(variable: str, found: UnjoinedVariables, subject: Subject) -> Dia
                 between = Span(use.field.span.end, use.operand.span.end)
                 return Diagnostic.of(
                     "VGL301",
-                    f"`{variable}` in braces is a text, and a variable elsewhere",
+                    f"`{{{variable}}}` is a set with the text `{variable}`; elsewhere it is a variable",
                     found.statement.source,
                     element.span,
-                    help=f"what has the value of a variable is `{to_text(use.field)} = {variable}`",
+                    help=f"to test for the variable's value, write `{to_text(use.field)} = {variable}`",
                     fix=Fix(f"write `= {variable}`", (Edit(between, f" = {variable}"),)) if alone else None,
                 )
     return None

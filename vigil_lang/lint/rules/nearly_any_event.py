@@ -129,10 +129,10 @@ def _barring(theta: core.Theta, statement: Statement) -> Diagnostic | None:
     (name, *_) = sorted(names_of(theta.condition.body) or ("",))
     return Diagnostic.of(
         "VGL335",
-        f"no event may be `{name}`, and every event is asked for the rest",
+        f"this forbids every `{name}`, and asks the rest of every event",
         statement.source,
         theta.span,
-        help=f"a rule for such events alone is `always {name}() implies …`",
+        help=f"if only `{name}` events are to meet the rest, that is `always {name}() implies …`",
     )
 
 

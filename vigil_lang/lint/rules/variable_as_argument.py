@@ -58,10 +58,10 @@ def _of_the_form(statement: Statement, subject: Subject) -> Iterator[Diagnostic]
     if statement.preset is not None and statement.preset.bound == "count" and joined:
         yield Diagnostic.of(
             "VGL326",
-            f"each `{joined[0]}` is counted by itself, and has one `{field.name}` alone",
+            f"the count is kept for each `{joined[0]}`, so it sees one `{field.name}` alone",
             statement.source,
             field.span,
-            help=f"values are counted together without a variable: leave out `{field.name} = {joined[0]}`",
+            help=f"to count distinct values, leave out `{field.name} = {joined[0]}`",
         )
 
 

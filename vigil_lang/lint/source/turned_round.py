@@ -198,9 +198,9 @@ def _distance(citation: Citation) -> Diagnostic | None:
     if said is None or found is None:
         return None
     edit = Edit(Span(start + found.start(), start + found.end()), found[0].replace("..", ""))
-    what = f"`{found[0]}` is so far away or farther"
+    what = f"`{found[0]}` is that far away or farther"
     fix = Fix(f"write `{edit.text}`", (edit,))
-    return _said(citation, said[0], what, f"at most so far away is `{edit.text}`", fix)
+    return _said(citation, said[0], what, f"`{edit.text}` is at most that far away", fix)
 
 
 def _other_unit(citation: Citation, reach: StatementReach) -> Diagnostic | None:
@@ -216,7 +216,7 @@ def _other_unit(citation: Citation, reach: StatementReach) -> Diagnostic | None:
         )
         if said not in waits and other is not None:
             meant = f"{number.value}{_UNITS[int(seconds)]}"
-            return _said(citation, number.word, f"`{number.value}{other}` has another unit", f"that time is `{meant}`")
+            return _said(citation, number.word, f"the bound is `{number.value}{other}`", f"that time is `{meant}`")
     return None
 
 
