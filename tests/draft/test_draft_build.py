@@ -402,6 +402,12 @@ def test_a_sentence_without_a_word_gives_its_number() -> None:
     assert statement_name("", clause("後で確認する。", id="c17"), ()) == "c17"
 
 
+def test_a_name_made_of_a_sentence_has_no_secret_of_it() -> None:
+    name = statement_name("", clause("Never print `export PASSWORD=exp991walrus` to a log."), ())
+    assert "print" in name
+    assert "exp991" not in name
+
+
 @settings(max_examples=40, deadline=None)
 @given(hostile_texts, hostile_texts)
 def test_whatever_is_wanted_there_is_a_name(wanted: str, sentence: str) -> None:

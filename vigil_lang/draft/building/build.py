@@ -10,6 +10,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.secrets import find
 from vigil_lang.draft.building import operands
 from vigil_lang.draft.building.conditions import Builder
 from vigil_lang.draft.building.operands import KEYWORDS, Unbuildable, raw, readable
@@ -161,13 +162,22 @@ def statement_name(wanted: str, clause: Clause, taken: Collection[str]) -> str:
     """A name for a statement about a clause: as wanted if that is one, else after the sentence; numbered if taken."""
     name = wanted if len(wanted) <= _MAX_NAME else ""
     if not _STATEMENT_NAME.fullmatch(name) or name in KEYWORDS:
-        name = _slug(wanted, every=True) or _slug(clause.text) or clause.id
+        name = _slug(wanted, every=True) or _slug(_unsecret(clause.text)) or clause.id
     if name not in taken:
         return name
     number = 2
     while f"{name}_{number}" in taken:
         number += 1
     return f"{name}_{number}"
+
+
+def _unsecret(text: str) -> str:
+    """A text without its secrets: a name is shown where nothing tells any longer that it is one."""
+    parts, at = [], 0
+    for start, end, *_ in find(text):
+        parts.append(text[at:start])
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 def _slug(text: str, *, every: bool = False) -> str:
