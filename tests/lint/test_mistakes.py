@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from rule_cases import source
 
-from vigil_lang.diagnostics import apply_edits
+from vigil_lang.diagnostics import Source, apply_edits
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.project.selection import DEFAULT, Selection
 from vigil_lang.syntax.parse import parse
@@ -115,7 +115,7 @@ def test_a_safe_fix_leads_to_a_policy_that_parses(found: list[tuple[Mistake, tup
                 continue
             text = apply_edits(each.text, finding.fix.edits)
             for _ in range(20):
-                broken = parse(source(text, Path("p.vgl"))).diagnostics
+                broken = parse(Source("p.vgl", text)).diagnostics
                 safe = [other.fix for other in broken if other.fix and other.fix.safe]
                 if not safe:
                     break
@@ -135,7 +135,7 @@ def test_what_other_notations_write_is_mended_safely_or_not_at_all(sign: str) ->
         for one in PARTS:
             for other in PARTS:
                 text = f"statement S: {place.format(one, sign, other)}\n"
-                for finding in parse(source(text, Path("p.vgl"))).diagnostics:
+                for finding in parse(Source("p.vgl", text)).diagnostics:
                     if finding.fix is not None and finding.fix.safe:
                         mended = apply_edits(text, finding.fix.edits)
-                        assert parse(source(mended, Path("p.vgl"))).diagnostics == (), (text, mended)
+                        assert parse(Source("p.vgl", mended)).diagnostics == (), (text, mended)
