@@ -389,8 +389,9 @@ def recording(of: list[Sample], path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_no_verb_shows_a_secret_and_masking_changes_no_verdict(tmp_path: Path) -> None:
-    of = samples(1)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_verb_shows_a_secret_and_masking_changes_no_verdict(seed: int, tmp_path: Path) -> None:
+    of = samples(seed)
     run, policy, broken = tmp_path / "run.jsonl", tmp_path / "keeps.vgl", tmp_path / "broken.jsonl"
     recording(of, run)
     broken.write_text(json.dumps({"action": of[3].text, "args": [of[4].text]}) + "\n{" + of[5].text, encoding="utf-8")
