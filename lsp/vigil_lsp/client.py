@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
     from pygls.progress import Progress
 
-PATIENCE, _ONCE = 0.3, 5.0
+PATIENCE = 0.3
+"""Seconds that an answer waits for what runs say of the current text."""
+
+_ONCE = 5.0
+"""Seconds where the answer stays, for the editor cannot be told to ask again."""
 
 
 class Client:
@@ -74,8 +78,7 @@ class Client:
         return types.MarkupContent(types.MarkupKind.PlainText, text) if types.MarkupKind.PlainText in formats else text
 
     def patience(self, refresh: str) -> float:
-        """Seconds that an answer waits for what runs say of the current text: longer where the editor lacks a
-        capability, and cannot be told to ask again."""
+        """Seconds that an answer waits, longer where the editor lacks a capability, `refresh`."""
         return PATIENCE if self.supports(refresh) else _ONCE
 
     # --- what it is sent ---

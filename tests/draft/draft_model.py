@@ -12,12 +12,14 @@ from draft_requirements import any_of, arg, called
 from messages_api import MessagesAPI, Says
 
 from vigil_lang import Event, Trace
+from vigil_lang.draft import schema
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.api.models import ModelSettings, Prices
 from vigil_lang.draft.clause_result import Draft, Entry, Requirement
 from vigil_lang.draft.clauses import Clauses, read_clauses
 from vigil_lang.draft.drafting import DraftPlan, draft
 from vigil_lang.draft.parallel_requests import ModelAsker
+from vigil_lang.draft.prompting import prompt
 from vigil_lang.draft.prompting.vocabulary import describe
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace import observe
@@ -174,7 +176,7 @@ def drafted(
     api.script(model)
     signature = observe(RUNS)
     with Client(settings) as client:
-        asker = ModelAsker(client, settings.max_tokens)
+        asker = ModelAsker(client, settings.max_tokens, prompt.system(), schema.for_model())
         whole = DraftPlan(path=str(folder / "policy.vgl"), **plan)
         return draft(clauses, describe(signature, RUNS), signature, RUNS, asker, whole)
 

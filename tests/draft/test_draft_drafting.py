@@ -32,12 +32,14 @@ from messages_api import Breaks, Fails, MessagesAPI, Says
 from msgspec.structs import replace as with_fields
 
 from vigil_lang.diagnostics import InputError
+from vigil_lang.draft import schema
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.draft.conversations import MAX_FAILURES
 from vigil_lang.draft.drafting import DraftPlan, draft, from_document, questions
 from vigil_lang.draft.parallel_requests import ModelAsker
+from vigil_lang.draft.prompting import prompt
 from vigil_lang.draft.prompting.vocabulary import describe
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace import observe
@@ -264,7 +266,7 @@ def test_a_budget_that_is_used_up_keeps_what_was_accepted(messages_api: Messages
     settings = replace(SETTINGS, model="house-model")
     budget = Budget.of(0.12, settings)
     with Client(settings, budget) as client:
-        asker = ModelAsker(client, SETTINGS.max_tokens)
+        asker = ModelAsker(client, SETTINGS.max_tokens, prompt.system(), schema.for_model())
         found = draft(clauses, vocabulary, signature, RUNS, asker, DraftPlan(path=str(tmp_path / "p.vgl"), parallel=1))
     causes = [entry.cause for entry in found.entries]
     kept = causes.index("budget")

@@ -131,9 +131,9 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.prompting import vocabulary as names
 
-    asks = terms is not None and not options.show_prompt
-    # Before runs are read, which may take long.
-    read = reader_of(clauses, terms, second=options.second_reader) if terms is not None and asks else None
+    read = None
+    if terms is not None and not options.show_prompt:
+        read = reader_of(clauses, terms, second=options.second_reader)  # before runs are read, which may take long
     runs = traces(recordings, allow_empty=options.allow_empty, tools=project.known_tools)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
@@ -142,8 +142,8 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
             "definitions; --skeleton needs neither."
         )
     reading = read(plan) if read is not None else None
-    read_twice = reading.clauses if reading is not None else clauses
-    task = Task(read_twice, signature, runs, names.describe(signature, runs), plan)
+    asked = clauses if reading is None else reading.clauses
+    task = Task(asked, signature, runs, names.describe(signature, runs), plan)
     if options.show_prompt:
         return _show_prompt(task, options)
     report = _report(task, name, options, terms, reading)

@@ -173,9 +173,10 @@ def reader_of(clauses: Clauses, terms: Terms, *, second: bool) -> Callable[[Draf
     from vigil_lang.draft.second_reader import SecondReading, known, second_reading
 
     found = known(clauses, terms) if second else SecondReading(clauses)
-    check_model(
-        found.clauses if found is not None else None, terms if found is not None else replace(terms, refresh=True)
-    )
+    if found is not None:
+        check_model(found.clauses, terms)
+    else:
+        check_model(None, replace(terms, refresh=True))  # it has to be asked, whatever else is stored
 
     def read(plan: DraftPlan) -> SecondReading:
         if found is not None:

@@ -125,7 +125,7 @@ def obtain(
 
 def _asked(task: Task, terms: Terms, progress: Progress, delayed: Callable[[str, float], None]) -> Draft:
     with Client(terms.settings, Budget.of(terms.limit, terms.settings), delayed=delayed) as client:
-        asker = ModelAsker(client, terms.settings.max_tokens)
+        asker = ModelAsker(client, terms.settings.max_tokens, prompt.system(), schema.for_model())
         return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, progress)
 
 

@@ -6,10 +6,10 @@ import queue
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from vigil_lang.draft.api.client import Client, Message, Reply
@@ -38,10 +38,12 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelAsker:
-    """A language model, asked with the prompt of this package for answers in the intermediate form."""
+    """A language model, asked with one system prompt for answers of one form, a JSON Schema."""
 
     client: Client
     max_tokens: int
+    system: str
+    schema: Mapping[str, Any]
 
     @property
     def usage(self) -> Usage:
@@ -50,10 +52,7 @@ class ModelAsker:
 
     def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
         """The model's next turn. Raises as `Client.ask` does."""
-        from vigil_lang.draft import schema
-        from vigil_lang.draft.prompting import prompt
-
-        return self.client.ask(prompt.system(), messages, schema.for_model(), self.max_tokens, received)
+        return self.client.ask(self.system, messages, self.schema, self.max_tokens, received)
 
 
 @dataclass

@@ -24,16 +24,16 @@ from vigil_lang.draft.api.client import Client, Message
 from vigil_lang.draft.api.failures import Unanswered
 from vigil_lang.draft.clauses import MAX_CLAUSES
 from vigil_lang.draft.conversations import CUT, MAX_HEADING
-from vigil_lang.draft.parallel_requests import Desk
+from vigil_lang.draft.parallel_requests import Desk, ModelAsker
 from vigil_lang.draft.prompting.listing import quoted, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from vigil_lang.draft.answer_sources import Terms
-    from vigil_lang.draft.api.client import Reply
     from vigil_lang.draft.clause_result import Clause, Usage
     from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.draft.parallel_requests import Asker
 
 MAX_SENTENCES: Final = 60
 """Sentences of one question."""
@@ -132,26 +132,13 @@ def second_reading(
     passed = passed_over(clauses)
     limit = None if terms.limit is None else SHARE * terms.limit
     with Client(terms.settings, Budget.of(limit, terms.settings), delayed=delayed) as client:
-        numbers, problems = _ask(passed, _Asker(client, terms.settings.max_tokens), parallel, received)
+        numbers, problems = _ask(
+            passed, ModelAsker(client, terms.settings.max_tokens, system(), SCHEMA), parallel, received
+        )
         usage = client.usage
     if terms.stored and not problems:
         _save(_key(passed, terms), numbers)
     return replace(with_added(clauses, passed, numbers), usage=usage, problems=tuple(problems))
-
-
-@dataclass(frozen=True, slots=True)
-class _Asker:
-    """A language model, asked with the second reader's prompt."""
-
-    client: Client
-    max_tokens: int
-
-    @property
-    def usage(self) -> Usage:
-        return self.client.usage
-
-    def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
-        return self.client.ask(system(), messages, SCHEMA, self.max_tokens, received)
 
 
 def passed_over(clauses: Clauses) -> list[Clause]:
@@ -190,7 +177,7 @@ def _listed(number: int, clause: Clause) -> str:
 
 
 def _ask(
-    passed: Sequence[Clause], asker: _Asker, parallel: int, received: Callable[[int], None]
+    passed: Sequence[Clause], asker: Asker, parallel: int, received: Callable[[int], None]
 ) -> tuple[list[int], list[str]]:
     """The places of those that oblige, and what went wrong. A question that is not answered is asked in halves."""
     found: list[int] = []

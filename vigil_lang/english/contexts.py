@@ -111,7 +111,6 @@ PROHIBITS = any_of(
 """An item that rules something out, unless it stands where limits or merits are described."""
 
 LACKS = any_of(
-    r"^nothing [\w-]+(?:,? [\w-]+)?[.!]*$",
     r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one)\b"
     r"|[^.;:]*\b(?:found|\w{3,}(?:ed|able))[.!]*$)[^.;:]{2,80}[.!]*$",
 )

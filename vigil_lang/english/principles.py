@@ -416,7 +416,7 @@ USABLE = any_of(
     rf"{_OF}can(?: ?not|['’]t) be (?!(?:avoided|certain|confirmed|determined|done|found|guaranteed|helped|imported|"
     r"loaded|located|opened|parsed|reached|read|recovered|resolved|reversed|seen|sure|undone|verified)\b)"
     r"(?:an?\b|\w+(?:ed|en|wn|t|ad|id)\b)",
-    rf"{_OF}(?:is|are) untrusted\b|{_OF}(?:is|are) (?:fine|good|meant|ok(?:ay)?) (?:only )?for [^.;:]{{2,80}}, not\b",
+    rf"{_OF}(?:is|are) untrusted\b",
     rf"{_OF}(?:is|are) (?:(?:not|never) (?:accepted|compatible|supported|usable)|incompatible|rejected|"
     r"unsupported)\b",
     rf"{_OF}(?:only supports?|supports? only|(?:is|are) (?:accepted|available|supported|usable|valid) only|"
